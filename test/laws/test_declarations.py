@@ -26,8 +26,9 @@ TOLD = {f'gripsim_interfaces/msg/{name}.msg' for name in ('GraspStates', 'Contac
 RESULTANTS = 'gripsim_ros/core/mechanics/contact/patch_resultants.py'
 METRICS = 'gripsim_ros/core/mechanics/deformation/metrics.py'
 STAGE = 'gripsim_ros/core/mechanics/stage.py'
-#: Where stability takes numbers of patches as its input.
-USES = {STAGE, 'gripsim_ros/core/grasp_theory/contact_set.py'}
+#: Where stability, and a hand that holds by feel, take numbers of patches as their input.
+USES = {STAGE, 'gripsim_ros/core/grasp_theory/contact_set.py',
+        'gripsim_ros/hardware/execution/hold_plan.py'}
 CLASSES = {'GraspState': GraspState, 'GraspContact': GraspContact}
 
 

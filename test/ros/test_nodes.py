@@ -570,9 +570,10 @@ def test_every_node_says_how_it_is(client):
             return {s.name: s.level for a in heard for s in a.status if s.name in NODES}
         # One that has been without news of another for a while says so for a moment.
         well = wait_for(lambda: levels() == dict.fromkeys(NODES, DiagnosticStatus.OK))
-        last = {s.name: (s.message, [(v.key, v.value) for v in s.values])
-                for a in heard for s in a.status}
-        assert well, (len(heard), last)
+        last = {s.name: (s.message, {v.key: v.value for v in s.values})
+                for a in heard for s in a.status if s.name in NODES}
+        assert well, {name: last.get(name) for name in NODES
+                      if levels().get(name) != DiagnosticStatus.OK}
 
 
 def live_state(heard):

@@ -16,7 +16,7 @@ from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 FOLDER = ROOT / 'config' / 'sros2'
 XI = '{http://www.w3.org/2001/XInclude}include'
 #: Where the openers themselves are defined.
-NOT_NODES = {'node_base.py', 'ring_reader.py'}
+NOT_NODES = {'node_base.py', 'ring_reader.py', 'action_client.py'}
 
 
 def names(found):

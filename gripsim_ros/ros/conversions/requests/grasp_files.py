@@ -23,6 +23,17 @@ Array = NDArray[np.float64]
 OPTIONAL = ('closing_force',)
 
 
+def _point(numbers: Any) -> Point:
+    x, y, z = np.asarray(numbers, float)
+    return Point(x=float(x), y=float(y), z=float(z))
+
+
+#: The numbers of a contact that files tell as messages do, and what makes them.
+NUMBERS = {name: _point if name == 'point' else float
+           for name, kind in ContactPatch.get_fields_and_field_types().items()
+           if kind in ('double', 'geometry_msgs/Point')}
+
+
 def grasp_to_execute(grasp: Mapping[str, Any], hand: HandModel, frame: str, what: str) -> Grasp:
     """
     Return the message of a grasp: what of it is carried out.
@@ -71,13 +82,8 @@ def _contact_to_msg(contact: Mapping[str, Any]) -> ContactPatch:
     names = ['normal', 'force', *(name for name in OPTIONAL if contact.get(name) is not None)]
     return ContactPatch(link=contact['link'], **{
         name: vector_to_msg(np.asarray(contact[name], float)) for name in names}, **{
-            name: make(contact[name]) for name, make in (
-                ('point', _point), ('friction_radius', float)) if contact.get(name) is not None})
-
-
-def _point(numbers: Any) -> Point:
-    x, y, z = np.asarray(numbers, float)
-    return Point(x=float(x), y=float(y), z=float(z))
+            name: make(contact[name]) for name, make in NUMBERS.items()
+            if contact.get(name) is not None})
 
 
 def _felt_fields(grasp: Mapping[str, Any], what: str) -> dict[str, Any]:
