@@ -75,6 +75,7 @@ def test_round_bodies_of_physics_have_facets_that_do_not_count():
     assert flat.min() > 0.02 - FACET and flat.max() <= 0.02
 
 
+@pytest.mark.nightly
 def test_convex_pieces_of_physics_are_nearer_the_body_than_those_of_the_simulated_hand():
     pytest.importorskip('coacd', reason='extra convex')
     body = shapes.bone()

@@ -68,7 +68,8 @@ class GraspEvaluator(AskAndTell):
                         for i, (T, q) in enumerate(grasps)]
         conditions = Conditions.of(task, self.load_cases)
         self._settlings = Settlings(conditions, options, batch_size=1)
-        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing)
+        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
+                                          self.load_cases)
         limits = closing_limits(grasp_object, hand, self._reference.load,
                                 self._reference.max_pressure, task.contact_region)
         self._closings = [GivenClosing(i, T, rows[-1], grasp_object, hand, options, limits)
@@ -115,7 +116,7 @@ class GraspEvaluator(AskAndTell):
         grasp = make_grasp(Hypothesis(i, T, 0, 0.0), held, self.hand, self._reference,
                            self.options)
         if not self._settlings.unfinished():
-            grasp = self._moving.judged(grasp, self.load_cases)
+            grasp = self._moving.told(grasp)
         if self._closings:
             return self._as_closed(i, grasp, reason)
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)

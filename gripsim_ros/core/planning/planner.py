@@ -107,7 +107,8 @@ class GraspPlanner(AskAndTell):
         # Whether the fingers can move the object is known only of grasps that are followed.
         self._followed = (self._wanted if task.reach == ANY
                           else max_hypotheses or options.max_hypotheses)
-        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing).told
+        self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
+                                          self.load_cases).told
         self._found = self._answer = self._answer_of(
             Verdicts(hand, self._reference, options), conditions, again=False)
         hypotheses, self.proposed = propose_hypotheses(

@@ -18,6 +18,7 @@ def cluster():
         yield running
 
 
+@pytest.mark.nightly
 def test_dask_finds_what_one_process_finds(cluster, tmp_path):
     folder, _ = real_sweep()
     sweep = begin(database(tmp_path / 'g.db'), folder / 'meshes')

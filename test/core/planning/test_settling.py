@@ -22,6 +22,7 @@ from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing.question import Question, settled_question
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import extract_state, in_found_frame
+from gripsim_ros.core.planning.moving_object.predictions import DOES_NOT_BEAR
 from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
 from gripsim_ros.library.in_process import find_material, mechanics_options, planner_options
@@ -257,7 +258,8 @@ def test_grasps_settle_before_they_are_ranked_whatever_the_order_of_answers(ball
                              for g in late.ranked()]
     assert planner.rejections == late.rejections and planner.rejections[rejections.LET_GO] > 0
     for grasp in planner.ranked():
-        assert grasp.residual <= BALANCED and not grasp.warnings
+        # The world's forces are invented: a free object need not be borne by them.
+        assert grasp.residual <= BALANCED and set(grasp.warnings) <= {DOES_NOT_BEAR}
         assert 1e-4 <= grasp.T_object_settled[2, 3] < 1.7e-4 + ATOL_ROUNDOFF
     progress = planner.progress
     assert progress.stable + sum(planner.rejections.values()) == 24

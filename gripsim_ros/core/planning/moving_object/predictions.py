@@ -16,6 +16,8 @@ from .motion import SPIN_RADIUS
 
 #: Loads tried at most of a task that has more.
 MOST_LOADS = 12
+#: Of a grasp that its forces hold, but not a free object.
+DOES_NOT_BEAR = 'an object that is free while the hand closes then yields under the loads'
 
 
 class ClosingPredictions:
@@ -28,24 +30,19 @@ class ClosingPredictions:
     hand : HandModel
     task : Task
     dynamics : ClosingDynamics
+    loads : (c, 9) float
+        Load cases of the task, see ``grasp_theory.load_cases``; of more than ``MOST_LOADS`` some
+        are tried, evenly chosen.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
-                 dynamics: ClosingDynamics) -> None:
+                 dynamics: ClosingDynamics, loads: Array) -> None:
         self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
+        self._loads = loads[::-(-len(loads) // MOST_LOADS)]
         self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
 
     def told(self, grasp: RankedGrasp) -> RankedGrasp:
-        """Return a grasp that holds with the motion until the hand has its grip."""
-        return self._with_motion(grasp, grasp.grip_positions, None)
-
-    def judged(self, grasp: RankedGrasp, loads: Array) -> RankedGrasp:
-        """
-        Return a grasp under evaluation with the motion, and whether the loads (c, 9) are borne.
-
-        The hand presses with the forces of its closed state. Of more than ``MOST_LOADS`` loads
-        some are tried, evenly chosen.
-        """
+        """Return a grasp with the motion of an object that is pressed with its closed forces."""
         joints, contacts = grasp.trajectory[-1], grasp.contacts
         efforts = np.zeros(len(joints))
         if contacts:
@@ -56,28 +53,30 @@ class ClosingPredictions:
                 [contact.point for contact in contacts])) @ wrenches.ravel()
         grip = np.clip(joints + efforts / self._hand.joint_stiffness, self._hand.joint_lower,
                        self._hand.joint_upper)
-        return self._with_motion(grasp, grip, loads[::-(-len(loads) // MOST_LOADS)])
+        return self._with_motion(grasp, grip)
 
-    def _with_motion(self, grasp: RankedGrasp, grip: Array, loads: Array | None) -> RankedGrasp:
+    def _with_motion(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
         known = self._known.get(grasp.hypothesis)
         if known is None or not (np.array_equal(known[0], grasp.trajectory)
                                  and np.array_equal(known[1], grip)):
-            known = grasp.trajectory, grip, self._predicted(grasp, grip, loads)
+            known = grasp.trajectory, grip, self._predicted(grasp, grip)
             self._known[grasp.hypothesis] = known
         return with_motion(grasp, known[2])
 
-    def _predicted(self, grasp: RankedGrasp, grip: Array, loads: Array | None) -> ClosingMotion:
+    def _predicted(self, grasp: RankedGrasp, grip: Array) -> ClosingMotion:
         forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
         radii = np.array([contact.friction_radius for contact in grasp.contacts])
         radius = float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
         return predict_closing_motion(
             self._object, self._hand, self._task, grasp.T_object_palm, grasp.trajectory, grip,
-            self._dynamics, loads, radius)
+            self._dynamics, self._loads, radius)
 
 
 def with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:
-    """Return a grasp with the object's motion, and a warning where the object does not stay."""
+    """Return a grasp with the object's motion, and a warning where it does not stay or hold."""
     warnings = grasp.warnings if motion.stays else (*grasp.warnings, _warning(motion))
+    if motion.bears is False:
+        warnings = (*warnings, DOES_NOT_BEAR)
     return replace(grasp, closing_motion=motion, warnings=warnings)
 
 

@@ -15,7 +15,7 @@ from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
-from ..ranked_grasp import GraspContact, RankedGrasp
+from ..ranked_grasp import ClosingMotion, GraspContact, RankedGrasp
 from .scan_uncertainty import with_scan_uncertainty
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
 
@@ -122,17 +122,23 @@ def _settling_warnings(held: HeldGrasp) -> tuple[str, ...]:
             'forces are not balanced',)
 
 
-def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, bool, float, int]:
+def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, int, float, int]:
     """
-    Return the key of ranking: quantitative, then balanced, then unmoved ones first; score, number.
+    Return the key of ranking: quantitative, balanced, then free objects that stay; score, number.
 
     Where the object does not come to rest, no state of balance is known: of 22 such grasps two
-    were lost in physics, of 204 others none. Unmoved are objects that closing leaves in place,
-    as far as that is known (docs/validation/physics.md).
+    were lost in physics, of 204 others none. Where closing moves a free object, and last where
+    the closed hand does not bear it, is as far as that is known (docs/validation/physics.md).
     """
-    moved = grasp.closing_motion is not None and not grasp.closing_motion.stays
-    return (not grasp.quantitative, not grasp.balanced, moved, -round(grasp.score, 9),
-            grasp.hypothesis)
+    return (not grasp.quantitative, not grasp.balanced, _freedom(grasp.closing_motion),
+            -round(grasp.score, 9), grasp.hypothesis)
+
+
+def _freedom(motion: ClosingMotion | None) -> int:
+    """Return 0 where a free object stays and is borne, 1 where it moves, 2 if it is not borne."""
+    if motion is None:
+        return 0
+    return 2 if motion.bears is False else int(not motion.stays)
 
 
 class StableGrasps(UserDict[int, RankedGrasp]):

@@ -12,7 +12,7 @@ from .assemble import rank_key
 #: whose contacts is as near to one of the other's [m, rad, m].
 PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
 
-Key = tuple[bool, bool, bool, float, int]
+Key = tuple[bool, bool, int, float, int]
 
 
 def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
@@ -34,8 +34,8 @@ def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] 
     """
     Return grasps in their order, and for each the better one that it is much like, if any.
 
-    Quantitative, balanced and unmoved ones come first as in ``rank_key``; of one kind, those come
-    last that are much like a better grasp.
+    Quantitative, balanced, unmoved and borne ones come first as in ``rank_key``; of one kind,
+    those come last that are much like a better grasp.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ directions = st.tuples(*[st.floats(-1.0, 1.0)] * 3).filter(
     lambda d: np.linalg.norm(d) > 0.3).map(lambda d: np.array(d) / np.linalg.norm(d))
 
 
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(directions)
 def test_half_a_sphere_is_mirrored_to_a_whole_one(view):
     done = complete_scan(half_sphere(view=view), 'mirror', viewpoint=eye(view))

@@ -6,6 +6,7 @@ import pytest
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.moving_object.predictions import ClosingPredictions
+from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps, planner_options
 
@@ -25,7 +26,7 @@ def test_grasps_returned_tell_the_motion_and_those_that_stay_come_first(planned)
     kinds = [(not grasp.quantitative, not grasp.balanced, not grasp.closing_motion.stays)
              for grasp in planned]
     assert kinds == sorted(kinds)
-    assert planned[0].closing_motion.stays and planned[0].closing_motion.bears is None
+    assert planned[0].closing_motion.stays and planned[0].closing_motion.bears
 
 
 def test_a_palm_aside_moves_the_object_and_the_answer_says_so(hand, ball, planned):
@@ -41,7 +42,9 @@ def test_a_palm_aside_moves_the_object_and_the_answer_says_so(hand, ball, planne
 
 
 def test_a_prediction_is_made_once_and_again_where_the_grasp_has_changed(hand, ball, planned):
-    predictions = ClosingPredictions(ball, hand, Task(), planner_options().closing)
+    predictions = ClosingPredictions(
+        ball, hand, Task(), planner_options().closing,
+        task_load_cases(Task(), ball.canonical_frame[:3, :3]))
     first = predictions.told(planned[0]).closing_motion
     assert predictions.told(planned[0]).closing_motion is first
     np.testing.assert_array_equal(first.T_object_moved, planned[0].closing_motion.T_object_moved)

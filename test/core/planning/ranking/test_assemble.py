@@ -10,6 +10,7 @@ from gripsim_ros.core.planning.ranking.assemble import StableGrasps, rank_key
 
 
 STILL, MOVED = (ClosingMotion(np.eye(4), way, 0.0, 0.0, True) for way in (0.0, 0.01))
+LOST = ClosingMotion(np.eye(4), 0.0, 0.0, 0.0, True, bears=False)
 
 
 @dataclass(frozen=True)
@@ -33,16 +34,16 @@ def test_the_best_is_that_of_all_after_every_change():
             del grasps[number]
         else:
             grasps[number] = Grasp(number, rng.randrange(9) / 9.0, rng.random() < 0.5,
-                                   rng.random() < 0.5, rng.choice((None, STILL, MOVED)))
+                                   rng.random() < 0.5, rng.choice((None, STILL, MOVED, LOST)))
         best = min(grasps.values(), key=rank_key, default=None)
         assert grasps.best == (best and replace(best, rank=1))
     grasps.clear()
     assert grasps.best is None and not grasps
 
 
-def test_numbers_rank_before_guesses_what_rests_before_what_does_not_and_then_what_stays():
+def test_numbers_rank_before_guesses_then_what_rests_then_what_stays_and_is_borne():
     order = [Grasp(3, 0.1, True, True), Grasp(5, 0.1, True, True, STILL),
-             Grasp(4, 0.9, True, True, MOVED), Grasp(0, 0.3, False, True),
-             Grasp(2, 0.2, False, True),
+             Grasp(4, 0.9, True, True, MOVED), Grasp(6, 0.95, True, True, LOST),
+             Grasp(0, 0.3, False, True), Grasp(2, 0.2, False, True),
              Grasp(1, 0.9, False, False)]
     assert sorted(reversed(order), key=rank_key) == order
