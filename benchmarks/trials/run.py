@@ -130,8 +130,8 @@ class Trials:
 
 
 #: Those that take seconds, and those that take minutes.
-QUICK = ('callers', 'forged', 'strangers', 'stages', 'doctor', 'launch')
-NIGHTLY = ('neighbours', 'load', 'cold', 'versions')
+QUICK = ('callers', 'forged', 'stages', 'launch')
+NIGHTLY = ('strangers', 'doctor', 'neighbours', 'load', 'cold', 'versions')
 
 
 def run(trials: Trials, names: list[str]) -> list[Tally]:

@@ -27,6 +27,8 @@ ANSWER_TIMEOUT, ATTEMPTS, SHORT_TIMEOUT = 10.0, 5, 1.0
 #: Half-spaces: what a suite does by default the tests of two stages ask for.
 QUICK = {'face_count': 16, 'roll_count': 4, 'palm_gaps': [0.006, 0.05],
          'elasticity': 'half_space'}
+#: Steps of the object's motion while closing, in suites where nobody looks at it [s].
+COARSE = 0.05
 #: Limit of a request, on a busy machine [s].
 PLANNING_TIME = 600.0
 #: Time that a request may take beyond its limits, on a busy machine [s].
@@ -52,7 +54,8 @@ def goal(grasp_object=None, hypotheses=HYPOTHESES, **fields):
 def quick_options():
     """Return planner options that propose quickly, as a mapping."""
     text = (share_directory() / 'config' / 'planner.yaml').read_text(encoding='utf-8')
-    return {**yaml.safe_load(text), **QUICK}
+    options = yaml.safe_load(text)
+    return {**options, **QUICK, 'closing': {**options['closing'], 'time_step': COARSE}}
 
 
 def parameters(folder, answer_timeout=ANSWER_TIMEOUT):

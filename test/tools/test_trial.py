@@ -1,4 +1,4 @@
-"""The short trial: callers, forged answers, strangers' meshes, nodes killed and stopped."""
+"""The short trial: callers, forged answers, nodes killed and stopped."""
 
 import json
 import os

@@ -19,7 +19,7 @@ def block(tmp_path_factory):
     return path
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_what_is_calibrated_is_squeezed_with_the_measured_force(block, tmp_path):
     pytest.importorskip('pytetwild', reason='the mesher is of the extra `sim`')
     curve, out = tmp_path / 'curve.csv', tmp_path / 'made.yaml'

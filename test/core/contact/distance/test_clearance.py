@@ -138,7 +138,7 @@ def test_a_ball_inside_a_ring_is_not_at_distance_zero():
     assert not overlaps(ball, ring, np.eye(4))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seeds, st.sampled_from(range(len(OBJECTS))))
 def test_the_distance_of_surfaces_is_close_below_that_of_samples(seed, which):
     rng = np.random.default_rng(seed)
