@@ -287,6 +287,7 @@ def test_the_arm_of_a_plan_carries_the_whole_operation_out(grasps, scene, tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.nightly
 def test_a_grasp_planned_without_an_arm_is_refused_on_one(grasps, scene):
     pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
     done = subprocess.run(

@@ -355,6 +355,7 @@ def refuse(*_, **__):
     raise TaskError('planned afresh')
 
 
+@pytest.mark.nightly
 def test_the_report_of_a_stored_plan_shows_its_surfaces(material_file, tmp_path):
     folder, _ = real_sweep()
     code, _, _ = plan(folder, material_file, '--database', folder / 'grasps.db', '--report',

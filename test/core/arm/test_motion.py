@@ -292,6 +292,7 @@ class TestChoice:
         (_, motion), = motions(obstacles=post[None]).failures
         assert motion.message == 'the object meets obstacle 1 (carry)'
 
+    @pytest.mark.nightly
     def test_the_shortest_ways_are_those_of_a_full_search(self):
         """Every posture of two grasps is tried; fewer wanted are the first of them."""
         T, two = before((0.5, 0.1, 0.0)), grasps()[:2]

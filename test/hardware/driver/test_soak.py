@@ -19,9 +19,9 @@ MORE_SEEDS = (7, 8, 9, 10)
 SEED = 7
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize('seeds', [
-    SEEDS, pytest.param(MORE_SEEDS, marks=pytest.mark.nightly)], ids=['few', 'all'])
+    SEEDS, MORE_SEEDS], ids=['few', 'all'])
 def test_random_faults_make_nothing_unsafe_hang_or_leak(seeds):
     runs = [subprocess.Popen(
         [sys.executable, '-m', 'benchmarks', 'soak_driver', '--minutes', str(MINUTES), '--seed',

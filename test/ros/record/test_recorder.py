@@ -47,6 +47,7 @@ def rewritten(path, folder, change):
     return copy
 
 
+@pytest.mark.nightly
 def test_another_reader_decodes_every_channel_alike(recording):
     path, _, count = recording
     seen = {}

@@ -337,6 +337,7 @@ def test_a_hand_beside_the_object_misses_its_contacts(hand, grasp):
     assert grasp.contacts[0].link in result.message
 
 
+@pytest.mark.nightly
 def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
     sys.path.insert(0, str(Path(__file__).resolve().parents[4] / 'examples'))
     import pick_with_feedback

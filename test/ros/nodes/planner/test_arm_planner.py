@@ -193,6 +193,7 @@ class TestArmOverNodes:
         assert result.grasps and 'not ordered by the arm' in result.message
         assert 'shoulder_pan_joint must lie in' in result.message
 
+    @pytest.mark.nightly
     def test_where_another_arm_stands_there_is_no_way(self, client, result, tmp_path):
         others = tmp_path / 'others.yaml'
         others.write_text(yaml.safe_dump([{
