@@ -92,6 +92,11 @@ class GraspEvaluator(AskAndTell):
         reasons = [g.reason for g in self.ranked() if g.reason]
         return {reason: reasons.count(reason) for reason in sorted(set(reasons))}
 
+    def stop(self) -> None:
+        """Judge what is answered, without the motion of the object; as ``AskAndTell``."""
+        self._moving.stop()
+        super().stop()
+
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return all grasps in the order given; ``reason`` says why one does not hold."""
         return [self._judged(i) for i in range(len(self._grasps))]

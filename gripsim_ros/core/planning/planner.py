@@ -108,7 +108,7 @@ class GraspPlanner(AskAndTell):
         self._followed = (self._wanted if task.reach == ANY
                           else max_hypotheses or options.max_hypotheses)
         self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
-                                          self.load_cases).told
+                                          self.load_cases)
         self._found = self._answer = self._answer_of(
             Verdicts(hand, self._reference, options), conditions, again=False)
         hypotheses, self.proposed = propose_hypotheses(
@@ -121,7 +121,7 @@ class GraspPlanner(AskAndTell):
         self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions,
                                   options)
         if not self._twice:
-            rounds.moving = self._moving
+            rounds.moving = self._moving.told
         search = ((self._closings,), (Refinement(rounds, verdicts, conditions, options),),
                   (rounds,))
         super().__init__(search if self._twice else (*search, self._answer.last), conditions)
@@ -151,7 +151,7 @@ class GraspPlanner(AskAndTell):
         if not self._twice or self.closed_again or self._completed:
             return False
         if self._stopped or self._refusal or not self._found.verdicts.grasps:
-            self._found.rounds.moving = self._moving
+            self._found.rounds.moving = self._moving.told
             self._stages, self._completed = (self._found.last,), True
         else:
             self._close_again()
@@ -170,7 +170,7 @@ class GraspPlanner(AskAndTell):
 
     def _drop_second(self) -> None:
         self._answer, self._stages, self._asked, self._answers = self._found, (), {}, {}
-        self._found.rounds.moving = self._moving
+        self._found.rounds.moving = self._moving.told
 
     def _close_again(self) -> None:
         found, verdicts = self._found, Verdicts(self.hand, self._reference, self.options)
@@ -178,7 +178,7 @@ class GraspPlanner(AskAndTell):
         verdicts.misses = found.verdicts.misses
         conditions = replace(self.conditions, elasticity=OWN_COMPLIANCE)
         self._answer = self._answer_of(verdicts, conditions, again=True)
-        self._answer.rounds.moving = self._moving
+        self._answer.rounds.moving = self._moving.told
         closings = [closing_from(*found.verdicts.closed(number), self.hand, self.options,
                                  self._limits)
                     for number in in_order(found.rounds, found.verdicts)]
@@ -201,6 +201,7 @@ class GraspPlanner(AskAndTell):
     def stop(self) -> None:
         """Begin no hypothesis any more, as ``AskAndTell``; see also ``go_on``."""
         self._stopped = True
+        self._moving.stop()
         if self.closed_again and any(work.unfinished() for (work,) in self._stages[:2]):
             self._drop_second()
             return

@@ -186,7 +186,7 @@ class SettlingRounds(Settlings):
         grasps = [grasp for number, grasp in self._verdicts.grasps.items()
                   if not self._settlings or number in self._settlings]
         if self.moving is not None and self._settlings and self._ended():
-            grasps = [self.moving(grasp) for grasp in grasps]
+            grasps = [self.moving(grasp) for grasp, _ in as_choices(grasps)]
         return [told(grasp, like) for grasp, like in as_choices(grasps)[:count or self._wanted]]
 
     def lacks_grasps(self) -> bool:

@@ -16,6 +16,8 @@ from .motion import SPIN_RADIUS
 
 #: Loads tried at most of a task that has more.
 MOST_LOADS = 12
+#: Grasps at most of which the motion is predicted: the best of a plan, the first given.
+MOST_TOLD = 20
 #: Of a grasp that its forces hold, but not a free object.
 DOES_NOT_BEAR = 'an object that is free while the hand closes then yields under the loads'
 
@@ -40,9 +42,18 @@ class ClosingPredictions:
         self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
         self._loads = loads[::-(-len(loads) // MOST_LOADS)]
         self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
+        self._left = MOST_TOLD
+
+    def stop(self) -> None:
+        """Predict nothing more: nobody waits for it."""
+        self._left = 0
 
     def told(self, grasp: RankedGrasp) -> RankedGrasp:
-        """Return a grasp with the motion of an object that is pressed with its closed forces."""
+        """
+        Return a grasp with the motion of an object that is pressed with its closed forces.
+
+        It comes back as it is once ``MOST_TOLD`` have been predicted, or none is to be any more.
+        """
         joints, contacts = grasp.trajectory[-1], grasp.contacts
         efforts = np.zeros(len(joints))
         if contacts:
@@ -53,15 +64,18 @@ class ClosingPredictions:
                 [contact.point for contact in contacts])) @ wrenches.ravel()
         grip = np.clip(joints + efforts / self._hand.joint_stiffness, self._hand.joint_lower,
                        self._hand.joint_upper)
-        return self._with_motion(grasp, grip)
+        return self._predicted_once(grasp, grip)
 
-    def _with_motion(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
+    def _predicted_once(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
         known = self._known.get(grasp.hypothesis)
         if known is None or not (np.array_equal(known[0], grasp.trajectory)
                                  and np.array_equal(known[1], grip)):
+            if not self._left:
+                return grasp
+            self._left -= 1
             known = grasp.trajectory, grip, self._predicted(grasp, grip)
             self._known[grasp.hypothesis] = known
-        return with_motion(grasp, known[2])
+        return _with_motion(grasp, known[2])
 
     def _predicted(self, grasp: RankedGrasp, grip: Array) -> ClosingMotion:
         forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
@@ -72,7 +86,7 @@ class ClosingPredictions:
             self._dynamics, self._loads, radius)
 
 
-def with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:
+def _with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:
     """Return a grasp with the object's motion, and a warning where it does not stay or hold."""
     warnings = grasp.warnings if motion.stays else (*grasp.warnings, _warning(motion))
     if motion.bears is False:

@@ -1,11 +1,13 @@
 """The object's motion as answers tell it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.moving_object.predictions import ClosingPredictions
+from gripsim_ros.core.planning.moving_object.predictions import ClosingPredictions, MOST_TOLD
 from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps, planner_options
@@ -48,3 +50,19 @@ def test_a_prediction_is_made_once_and_again_where_the_grasp_has_changed(hand, b
     first = predictions.told(planned[0]).closing_motion
     assert predictions.told(planned[0]).closing_motion is first
     np.testing.assert_array_equal(first.T_object_moved, planned[0].closing_motion.T_object_moved)
+
+
+def test_no_more_are_predicted_than_are_bearable_and_none_once_nobody_waits(hand, ball, planned):
+    predictions = ClosingPredictions(
+        ball, hand, Task(), planner_options().closing,
+        task_load_cases(Task(), ball.canonical_frame[:3, :3]))
+    bare = [replace(planned[0], hypothesis=number, closing_motion=None)
+            for number in range(MOST_TOLD + 2)]
+    told = [predictions.told(grasp).closing_motion is not None for grasp in bare]
+    assert told == [True] * MOST_TOLD + [False] * 2
+    assert predictions.told(bare[0]).closing_motion is not None
+    stopped = ClosingPredictions(
+        ball, hand, Task(), planner_options().closing,
+        task_load_cases(Task(), ball.canonical_frame[:3, :3]))
+    stopped.stop()
+    assert stopped.told(bare[0]).closing_motion is None
