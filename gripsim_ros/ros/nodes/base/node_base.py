@@ -210,9 +210,12 @@ class SuiteNode(LifecycleNode):
             reader.stop()
 
     def destroy_node(self) -> None:
-        """End the threads, then the node."""
+        """End the threads, then the node, which leaves the graph at once."""
         SuiteNode.close(self)
         super().destroy_node()
+        # rclpy leaves what holds the node to the garbage collector: its states, and its actions.
+        for held in (*self.waitables, self._state_machine):
+            (getattr(held, 'destroy', None) or held.destroy_when_not_in_use)()
 
     def report_error(self, text: str) -> None:
         """Log an error and keep it for the diagnostics."""

@@ -65,7 +65,7 @@ def ended(goal):
 
 def test_no_answer_is_lost_that_comes_before_its_question_is_listed():
     with Connection('prompt', 'client') as connection, Connection('prompt', 'server') as other:
-        ActionServer(other.node, PlanGrasps, 'plan', ended, callback_group=other.group)
+        server = ActionServer(other.node, PlanGrasps, 'plan', ended, callback_group=other.group)
         client = PromptActionClient(connection.node, PlanGrasps, 'plan')
         for each in (other, connection):
             each._listen()
@@ -79,3 +79,4 @@ def test_no_answer_is_lost_that_comes_before_its_question_is_listed():
                     first.cancel_goal_async):
             answer = ask()
             assert wait_for(answer.done, TIMEOUT)
+        server.destroy()

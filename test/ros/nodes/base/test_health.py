@@ -64,6 +64,22 @@ def test_a_node_that_is_alone_says_how_it_is_and_whom_it_awaits(context, kind, m
         assert any(key.startswith('queue of plan/') for key in values)
 
 
+@pytest.mark.parametrize('kind', NODES)
+def test_a_node_that_is_destroyed_leaves_the_graph(context, kind):
+    """And not when memory is collected: another of its name would be taken for a second suite."""
+    looker = rclpy.create_node('looker', context=context)
+    module = re.sub('(?<!^)(?=[A-Z])', '_', kind.removesuffix('Node')).lower()
+    node = getattr(import_module(PROGRAMS[module]), kind)(context=context, namespace='/ended')
+    name = (node.get_name(), node.get_namespace())
+    try:
+        assert wait_for(lambda: name in looker.get_node_names_and_namespaces())
+        node.close()
+        node.destroy_node()
+        assert name not in looker.get_node_names_and_namespaces()
+    finally:
+        looker.destroy_node()
+
+
 def test_messages_are_counted_by_topic_and_delays_told():
     times = deque([0.0, 1.0, 3.5])
     traffic = Traffic(1.0, times.popleft)
