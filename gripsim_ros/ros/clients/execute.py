@@ -12,7 +12,7 @@ from unique_identifier_msgs.msg import UUID
 
 from ..environment import patience
 from ..nodes.base.action_client import PromptActionClient
-from ..quality import many_goals
+from ..quality import action_client_quality
 from .connection import Connection
 from .plan import ASK_AGAIN, DISCOVERY_TIMEOUT, MOST_ASKS, POLL_PERIOD, ServerLost
 
@@ -42,9 +42,9 @@ class ExecuteGraspClient(Connection):
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
         self._action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp',
-                                          callback_group=self.group, **many_goals())
+                                          callback_group=self.group, **action_client_quality())
         self._palpating = PromptActionClient(self.node, Palpate, 'palpate',
-                                             callback_group=self.group, **many_goals())
+                                             callback_group=self.group, **action_client_quality())
         self._go = self.node.create_client(Trigger, 'go', callback_group=self.group)
         self._listen()
 

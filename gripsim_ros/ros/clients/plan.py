@@ -25,7 +25,7 @@ from ...core.planning.task import Task
 from ..conversions import material_to_msg, task_to_msg
 from ..environment import patience
 from ..nodes.base.action_client import PromptActionClient
-from ..quality import many_calls, many_goals
+from ..quality import action_client_quality, many_calls
 from .connection import Connection
 
 #: Seconds of silence after which a planner that owes an answer is taken for lost.
@@ -124,7 +124,7 @@ class PlanGraspClient(Connection):
         """Connect; nothing is waited for yet."""
         super().__init__(namespace, node_name)
         self._plan = PromptActionClient(self.node, PlanGrasps, 'plan_grasps',
-                                        callback_group=self.group, **many_goals())
+                                        callback_group=self.group, **action_client_quality())
         self._service = self.node.create_client(
             PlanGrasp, 'plan_grasp', qos_profile=many_calls(), callback_group=self.group)
         self._evaluate = self.node.create_client(

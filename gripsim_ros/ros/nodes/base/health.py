@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import wraps
 
+from rclpy.context import Context
+
 #: A node that was killed stays in the graph for the 20 s of its lease, beside the one that took
 #: its place; whoever carries the same name for longer than this lives [s].
 NAMESAKE_TIME = 25.0
@@ -102,3 +104,14 @@ class Namesakes:
         name = f'{self._own[1].rstrip("/")}/{self._own[0]}'
         return (f'{count} nodes are called {name} in this ROS domain, of {count} suites: give one '
                 'a namespace, or a ROS_DOMAIN_ID of its own')
+
+
+def if_ok(context: Context, callback: Callable[[], None]) -> Callable[[], None]:
+    """Return a callback whose errors are dropped where ROS was shut down under it."""
+    def call() -> None:
+        try:
+            callback()
+        except Exception:
+            if context.ok():
+                raise
+    return call

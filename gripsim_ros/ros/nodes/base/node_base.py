@@ -24,7 +24,7 @@ from ....core.errors import GripsimError
 from ....core.hand import HandModel
 from ....library.resources import load_hand, resolve_uri, share_directory
 from ...environment import clean_shared_memory
-from .health import Namesakes, Traffic
+from .health import Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
 from .memory import manage_memory
@@ -132,7 +132,7 @@ class SuiteNode(LifecycleNode):
 
     def steady_timer(self, period: float, callback, group: CallbackGroup):
         """Return a timer on the steady clock."""
-        return self.create_timer(period, callback, group, clock=self.steady)
+        return self.create_timer(period, if_ok(self.context, callback), group, clock=self.steady)
 
     def counted(self, source: str, callback):
         """Return a callback whose calls the diagnostics count."""

@@ -28,7 +28,7 @@ from ....hardware.palpation.options import PalpationOptions
 from ...conversions import grasp_from_msg, xyz
 from ...conversions.geometry import seconds_from_msg
 from ...conversions.requests.reach import reach_from_msg
-from ...quality import many_goals
+from ...quality import action_server_quality
 from ..base.health import Meter
 from ..base.live_joints import JointsError
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
@@ -77,10 +77,10 @@ class GraspExecutorNode(SuiteNode):
         self.create_service(Trigger, 'go', self._on_go, callback_group=group)
         self._action = ActionServer(
             self, ExecuteGrasp, 'execute_grasp', self._execute, callback_group=group,
-            cancel_callback=lambda _: CancelResponse.ACCEPT, **many_goals())
+            cancel_callback=lambda _: CancelResponse.ACCEPT, **action_server_quality())
         self._palpate_action = ActionServer(
             self, Palpate, 'palpate', self._palpate, callback_group=group,
-            cancel_callback=lambda _: CancelResponse.ACCEPT, **many_goals())
+            cancel_callback=lambda _: CancelResponse.ACCEPT, **action_server_quality())
 
     def _on_go(self, _, response: Trigger.Response) -> Trigger.Response:
         execution = self._execution

@@ -31,7 +31,7 @@ from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
 from ...conversions.requests.ranked import as_answered
 from ...conversions.ring.answers import misfit, read_answer
-from ...quality import many_calls, many_goals
+from ...quality import action_server_quality, many_calls
 from ..base.node_base import (
     AT_WORK, DROP_PERIOD, LATCHED_OBJECTS, LOADING, SuiteNode, config_mapping, latched,
     one_line, reliable, run)
@@ -170,7 +170,8 @@ class GraspPlannerNode(SuiteNode):
         moveit_service.open_moveit_service(self, group)
         self._action = ActionServer(
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
-            cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT, **many_goals())
+            cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT,
+            **action_server_quality())
 
     def warm_up(self) -> None:
         """Plan grasps of a small object; publish the one of the parameters."""

@@ -27,7 +27,7 @@ Status = PlanGrasp.Response
 
 #: Time in which an answer about one given grasp is judged and written, and the largest share of a
 #: limit kept for that [s, -].
-GRASP_TIME, ANSWER_SHARE = 7e-3, 0.75
+GRASP_TIME, ANSWER_SHARE = 3e-3, 0.75
 #: Between two looks whether a request that waits for that has ended [s].
 TURN_PERIOD = 0.1
 

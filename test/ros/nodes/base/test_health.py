@@ -13,7 +13,8 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from gripsim_interfaces.msg import HandConfigurations, RingHeader  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.ros.nodes.base.health import NAMESAKE_TIME, Namesakes, Traffic  # noqa: E402
+from gripsim_ros.ros.nodes.base.health import (  # noqa: E402
+    NAMESAKE_TIME, Namesakes, Traffic, if_ok)
 from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
 from gripsim_ros.ros.nodes.base.ring_reader import RingReader  # noqa: E402
 from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
@@ -78,6 +79,16 @@ def test_a_node_that_is_destroyed_leaves_the_graph(context, kind):
         assert name not in looker.get_node_names_and_namespaces()
     finally:
         looker.destroy_node()
+
+
+def test_a_timer_that_meets_the_end_of_ros_is_no_fault(context):
+    def fail():
+        raise ValueError('no graph any more')
+    called = if_ok(context, fail)
+    with pytest.raises(ValueError):
+        called()
+    context.shutdown()
+    called()
 
 
 def test_messages_are_counted_by_topic_and_delays_told():
