@@ -25,6 +25,8 @@ PRESS_STEPS = 4
 MAX_PUSH = 0.02
 #: Time in which a load grows, and after which its effect is looked at [s].
 GROWTH_TIME, LOAD_TIME = 0.2, 0.5
+#: Speed below which an object rests under a load, looked at after so many steps [m/s].
+STILL, WAIT_STEPS = 0.0005, 5
 #: Largest shift and turn under a load, springs of joints included [m, rad].
 MAX_SHIFT, MAX_TURN = 0.005, np.deg2rad(5.0)
 
@@ -66,13 +68,11 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
     _squeeze(moving, rows[-1], grip, dynamics)
     moved, way = moving.T_object_moved, _way(moving, grasp_object)
-    radius = 0.5 * float(np.ptp(grasp_object.mesh.vertices, axis=0).max())
-    speed = np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:])
     pressing = int((moving.normal_forces > PRESSES).sum())
     return ClosingMotion(
         moved, way, _angle(moved),
         _lost_time(hand, moving.touched) * dynamics.time_step,
-        bool(speed < REST_SPEED and pressing > 1),
+        bool(_speed(moving, _radius(grasp_object)) < REST_SPEED and pressing > 1),
         None if loads is None else _bears(
             moving, grasp_object, _pressed(moving, hand, rows[-1], grip, dynamics), loads,
             dynamics))
@@ -95,6 +95,15 @@ def _pressed(moving: MovingObject, hand: HandModel, closed: Array, grip: Array,
         _squeeze(moving, command, wanted, dynamics)
         command = wanted
     return command
+
+
+def _radius(grasp_object: GraspObject) -> float:
+    return 0.5 * float(np.ptp(grasp_object.mesh.vertices, axis=0).max())
+
+
+def _speed(moving: MovingObject, radius: float) -> float:
+    """Return the speed of the centre of mass and of a place at a radius about it [m/s]."""
+    return float(np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:]))
 
 
 def _way(moving: MovingObject, grasp_object: GraspObject) -> float:
@@ -134,17 +143,28 @@ def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: 
     # Loads keep their directions while the object turns.
     turn = begin[:3, :3] @ moving.T_object_moved[:3, :3].T
     wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
-    count = max(1, round(LOAD_TIME / dynamics.time_step))
-    growth = np.minimum(1.0, np.arange(1, count + 1) * dynamics.time_step / GROWTH_TIME)
-    commands = np.repeat(grip[None], count, axis=0)
     for wrench in wrenches.reshape(-1, 6):
         loaded = moving.copy()
-        loaded.follow(commands, growth[:, None] * wrench)
+        _load(loaded, grip, wrench, _radius(grasp_object), dynamics.time_step)
         change = inverse(begin) @ loaded.T_palm_object
         shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
         if np.linalg.norm(shift) > MAX_SHIFT or _angle(change) > MAX_TURN:
             return False
     return True
+
+
+def _load(loaded: MovingObject, grip: Array, wrench: Array, radius: float, time_step: float
+          ) -> None:
+    """Let a load grow, and wait until the object rests under it, ``LOAD_TIME`` in all at most."""
+    growing, left = (max(1, round(time / time_step))
+                     for time in (GROWTH_TIME, LOAD_TIME - GROWTH_TIME))
+    loaded.follow(np.repeat(grip[None], growing, axis=0),
+                  np.arange(1, growing + 1)[:, None] / growing * wrench)
+    still = False
+    while left > 0 and not still:
+        count = min(left, WAIT_STEPS)
+        loaded.follow(np.repeat(grip[None], count, axis=0), wrench)
+        left, still = left - count, _speed(loaded, radius) < STILL
 
 
 def _angle(T: Array) -> float:

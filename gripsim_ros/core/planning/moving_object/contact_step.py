@@ -25,6 +25,8 @@ ROWS = 4
 CREEP = 1e-4
 #: Repetitions with friction's limit renewed, Newton steps of each, halvings of a step.
 REPETITIONS, NEWTON_STEPS, HALVINGS = 3, 25, 12
+#: Change of the normal forces by a repetition after which none follows, of the largest [-].
+SAME = 1e-2
 #: Decrease of the energy by a Newton step below which it ends [J].
 ENOUGH = 1e-13
 
@@ -86,8 +88,13 @@ def solve_step(mass: Array, momentum: Array, contacts: Contacts, friction: float
                 for a in range(size):
                     u[a] -= share * trial[a]
                 share *= 0.5
+        most, change = 0.0, 0.0
         for i in range(count):
-            forces[i] = -stiffness[i] * min(0.0, gaps[i] + step * _along(rows, i, 0, u))
+            found = -stiffness[i] * min(0.0, gaps[i] + step * _along(rows, i, 0, u))
+            most, change = max(most, found), max(change, abs(found - forces[i]))
+            forces[i] = found
+        if change <= SAME * most:
+            break
 
 
 @njit(cache=True, forceinline=True)
@@ -121,16 +128,19 @@ def _fill(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: fl
           forces: Array, u: Array, gradient: Array, hessian: Array) -> float:
     """Fill gradient and Hessian of the energy at u; return the energy."""
     rows, gaps, stiffness = contacts
-    size = len(u)
+    size, energy = len(u), 0.0
     for a in range(size):
-        gradient[a] = -momentum[a]
+        gradient[a] = 0.0
         for b in range(size):
             gradient[a] += mass[a, b] * u[b]
             hessian[a, b] = mass[a, b]
+        energy += (0.5 * gradient[a] - momentum[a]) * u[a]
+        gradient[a] -= momentum[a]
     slide = np.empty(3)
     for i in range(len(gaps)):
         overlap = gaps[i] + step * _along(rows, i, 0, u)
         if overlap < 0.0:
+            energy += 0.5 * stiffness[i] * overlap * overlap
             for a in range(size):
                 left = step * stiffness[i] * rows[i, 0, a]
                 gradient[a] += left * overlap
@@ -142,6 +152,7 @@ def _fill(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: fl
                 slide[k] = _along(rows, i, k + 1, u)
                 square += slide[k] * slide[k]
             speed = np.sqrt(square)
+            energy += rub * forces[i] * speed
             most = rub * forces[i] / speed
             for a in range(size):
                 along = 0.0
@@ -152,4 +163,4 @@ def _fill(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: fl
                     left = most * (rows[i, k + 1, a] - along * slide[k] / square)
                     for b in range(size):
                         hessian[a, b] += left * rows[i, k + 1, b]
-    return _energy(mass, momentum, contacts, rub, step, forces, u)
+    return energy

@@ -305,14 +305,22 @@ def _fill_link_rows(normal: Vec3, lever: Vec3, jacobian: Array, radius: float, r
 @njit(cache=True)
 def _shared(owners: IntArray, gaps: Array, stiffness: float, pressed: Array
             ) -> tuple[Array, Array]:
-    """Return stiffness and the last force (c,) of contacts: equal shares of their link's."""
-    counts = np.zeros(len(pressed))
+    """
+    Return stiffness and the last force (c,) of contacts.
+
+    Those of a link share its stiffness equally, and the force as they overlap.
+    """
+    counts, overlaps = np.zeros(len(pressed)), np.zeros(len(pressed))
     for i in range(len(owners)):
         counts[owners[i]] += 1.0
+        overlaps[owners[i]] -= min(0.0, gaps[i])
     shares, forces = np.empty(len(owners)), np.empty(len(owners))
     for i in range(len(owners)):
-        shares[i] = stiffness / counts[owners[i]]
-        forces[i] = pressed[owners[i]] / counts[owners[i]]
+        owner = owners[i]
+        shares[i] = stiffness / counts[owner]
+        part = -min(0.0, gaps[i]) / overlaps[owner] if overlaps[owner] > 0.0 \
+            else 1.0 / counts[owner]
+        forces[i] = pressed[owner] * part
     return shares, forces
 
 
