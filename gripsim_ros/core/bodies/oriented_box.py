@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, IntArray
-from ..errors import ShapeError
 
 
 #: Signs of the coordinates of a box's corners.
@@ -66,7 +65,7 @@ def fit_oriented_box(vertices: Array, faces: IntArray | None = None) -> Oriented
     Parameters
     ----------
     vertices : (n, 3) float
-        Points to enclose, body frame [m].
+        Points to enclose, at least one, body frame, finite [m].
     faces : (m, 3) int, optional
         With faces, the covariance is that of the surface (area-weighted triangles), so
         that the axes follow the shape and not the density of vertices.
@@ -76,28 +75,19 @@ def fit_oriented_box(vertices: Array, faces: IntArray | None = None) -> Oriented
     OrientedBox
         Right-handed; the smallest with these axes that holds every vertex.
 
-    Raises
-    ------
-    ShapeError
-        There is no point, or a number is not finite.
 
     Notes
     -----
     Source: covariance OBB of the intersection paper. Erratum: the printed centre mixes
     object and box axes; here it is the middle of the extents, turned back from box axes.
     """
-    points = np.asarray(vertices, float)
-    if points.ndim != 2 or points.shape[1:] != (3,) or not len(points):
-        raise ShapeError(f'a box needs points (n, 3) with n > 0, got {points.shape}')
-    if not np.isfinite(points).all():
-        raise ShapeError('a box needs finite points')
-    mean = points.mean(axis=0)
-    moments = _vertex_covariance(points - mean) if faces is None else _surface_covariance(
-        points - mean, faces)
+    mean = vertices.mean(axis=0)
+    offsets = vertices - mean
+    moments = _vertex_covariance(offsets) if faces is None else _surface_covariance(offsets, faces)
     axes = np.linalg.eigh(moments)[1].T[::-1].copy()
     if np.linalg.det(axes) < 0.0:
         axes[2] = -axes[2]
-    local = (points - mean) @ axes.T
+    local = offsets @ axes.T
     lower, upper = local.min(axis=0), local.max(axis=0)
     return OrientedBox(axes, mean + axes.T @ ((lower + upper) / 2.0), (upper - lower) / 2.0)
 

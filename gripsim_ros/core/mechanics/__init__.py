@@ -1,7 +1,8 @@
 """Mechanics: contact forces, deformed surface, centre of mass, stability, minimal forces."""
 
+from ..contact import SphereIndenter
 from .body import ElasticBody
-from .indentation import CylinderIndenter, Indentation, LinkIndenter, SphereIndenter, indent_body
+from .indentation import CylinderIndenter, Indentation, LinkIndenter, indent_body
 from .options import MechanicsOptions
 from .stage import evaluate_contacts
 

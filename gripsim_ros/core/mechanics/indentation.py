@@ -7,8 +7,8 @@ import numpy as np
 from .. import batches
 from ..arrays import Array
 from ..contact import (
-    ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter,
-    SphereIndenter as RigidSphere, sample_patch)
+    ContactMesh, Indenter, MeshIndenter, Patch, PatchOptions, PunchIndenter, SphereIndenter,
+    sample_patch)
 from ..contact.geometry.curved_surface import lift_onto_surface
 from ..contact.geometry.ray_casting import AHEAD, cast_rays
 from ..errors import TaskError
@@ -34,13 +34,6 @@ PADS_GOVERN = 0.1
 
 
 @dataclass(frozen=True)
-class SphereIndenter:
-    """A rigid sphere of a radius [m]."""
-
-    radius: float
-
-
-@dataclass(frozen=True)
 class CylinderIndenter:
     """A rigid flat-ended punch of a radius [m], along the direction of the push."""
 
@@ -52,6 +45,10 @@ class LinkIndenter:
     """A link of a hand; the middle of its pad goes first, with the pad's elasticity."""
 
     link: HandLink
+
+
+#: What can be pressed into an object.
+AnyIndenter = SphereIndenter | CylinderIndenter | LinkIndenter
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +107,8 @@ class Indentation:
 _METRICS = {f.name for f in fields(Indentation)} & {f.name for f in fields(DeformationMetrics)}
 
 
-def indent_body(body: ElasticBody,
-                indenter: SphereIndenter | CylinderIndenter | LinkIndenter, at: Array,
-                along: Array, depth: float) -> Indentation:
+def indent_body(body: ElasticBody, indenter: AnyIndenter, at: Array, along: Array,
+                depth: float) -> Indentation:
     """
     Push an indenter into an object.
 
@@ -204,8 +200,7 @@ def _thickness(surface: ContactMesh, point: Array, direction: Array) -> float:
     return nudge + float(hits.distances[0, AHEAD])
 
 
-def _check_force(indenter: SphereIndenter | CylinderIndenter | LinkIndenter,
-                 normal_force: float, depth: float) -> None:
+def _check_force(indenter: AnyIndenter, normal_force: float, depth: float) -> None:
     """Refuse a push that nothing resists: the indenter is buried, or finds no surface."""
     if normal_force > 0.0:
         return
@@ -218,7 +213,7 @@ def _check_force(indenter: SphereIndenter | CylinderIndenter | LinkIndenter,
                     'larger, or the push elsewhere')
 
 
-def _indenter_thickness(indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> float:
+def _indenter_thickness(indenter: AnyIndenter) -> float:
     """Return how far an indenter reaches back from its foremost point [m]."""
     if isinstance(indenter, SphereIndenter):
         return 2.0 * indenter.radius
@@ -228,8 +223,8 @@ def _indenter_thickness(indenter: SphereIndenter | CylinderIndenter | LinkIndent
     return _thickness(ContactMesh(link.mesh), link.pad_point, -link.pad_normal)
 
 
-def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, body: ElasticBody,
-            tip: Array, direction: Array) -> tuple[Indenter, Array]:
+def _placed(indenter: AnyIndenter, body: ElasticBody, tip: Array,
+            direction: Array) -> tuple[Indenter, Array]:
     """Return the shape that presses and its pose, its foremost point at the tip."""
     frame = _frame(direction, body.grasp_object.canonical_frame[:3, :3])
     if isinstance(indenter, LinkIndenter):
@@ -241,7 +236,7 @@ def _placed(indenter: SphereIndenter | CylinderIndenter | LinkIndenter, body: El
     if not (np.isfinite(radius) and radius > 0.0):
         raise TaskError(f'the radius of an indenter must be above 0 m, got {radius}')
     if isinstance(indenter, SphereIndenter):
-        return RigidSphere(radius), transform(frame, tip - radius * direction)
+        return indenter, transform(frame, tip - radius * direction)
     return PunchIndenter(radius, 4.0 * body.radius + radius), transform(frame, tip)
 
 
@@ -273,7 +268,7 @@ def _contact(patches: list[Patch]) -> ContactProblem:
 
 
 def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches, direction: Array,
-               indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> Indentation:
+               indenter: AnyIndenter) -> Indentation:
     results, surface = loaded.results, deform_body(body, contact, loaded)
     metrics = measure_deformation(
         body.mesh.vertices, surface.vertices, body.mesh.vertex_areas, contact.nodes,
@@ -295,7 +290,7 @@ def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches
 
 
 def _judge(body: ElasticBody, loaded: LoadedPatches,
-           indenter: SphereIndenter | CylinderIndenter | LinkIndenter) -> tuple[int, list[str]]:
+           indenter: AnyIndenter) -> tuple[int, list[str]]:
     """Return the flags that make the numbers doubtful, and all warnings."""
     flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
     warnings = [text for flag, text in batches.PATCH_FLAG_TEXTS.items() if flags & flag]

@@ -3,14 +3,12 @@
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
-import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.contact.boxes import separation
 from gripsim_ros.core.contact.geometry.culling import boxes_apart
 from gripsim_ros.core.bodies.oriented_box import (
     OrientedBox, fit_oriented_box, interaction_region)
-from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
 
 ATOL_ROUNDOFF = 1e-12
@@ -104,13 +102,6 @@ def test_the_region_of_two_cubes_is_their_common_corner():
     np.testing.assert_allclose(region.centre, np.full(3, 0.75), rtol=0.0, atol=ATOL_ROUNDOFF)
     np.testing.assert_allclose(region.half_lengths, np.full(3, 0.25), rtol=0.0,
                                atol=ATOL_ROUNDOFF)
-
-
-def test_a_box_without_points_is_bad_input():
-    with pytest.raises(ShapeError, match=r'\(n, 3\) with n > 0, got \(0, 3\)'):
-        fit_oriented_box(np.zeros((0, 3)))
-    with pytest.raises(ShapeError, match='finite points'):
-        fit_oriented_box(np.full((2, 3), np.nan))
 
 
 def test_a_surface_without_area_is_boxed_by_its_vertices():

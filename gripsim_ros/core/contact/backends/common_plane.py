@@ -49,8 +49,8 @@ class CommonPlane:
     iterations: int
 
 
-def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bool = True,
-                 least_turn: float = MIN_TURN) -> CommonPlane:
+def common_plane(a: Array, b: Array, normal: Array | None = None,
+                 early_exit: bool = True) -> CommonPlane:
     """
     Look for the plane with the widest gap between two convex bodies.
 
@@ -63,8 +63,7 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
         the way from centroid to centroid.
     early_exit : bool
         Stop at the first plane that parts the bodies.
-    least_turn : float
-        Tangent of the turn at which the search ends.
+
 
     Returns
     -------
@@ -73,8 +72,7 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     Raises
     ------
     ShapeError
-        An array is not ``(n, 3)`` or empty, or a number is not finite, or the turn is not
-        in (0, 0.174].
+        An array is not ``(n, 3)`` or empty, or a number is not finite.
 
     Notes
     -----
@@ -86,13 +84,12 @@ def common_plane(a: Array, b: Array, normal: Array | None = None, early_exit: bo
     0 proves nothing: ``pair_contact`` decides.
     """
     a, b = checked_points('a', a), checked_points('b', b)
-    if not 0.0 < least_turn <= MAX_TURN:
-        raise ShapeError(f'least_turn must lie in 0 to {MAX_TURN}, got {least_turn}')
+
     n = _unit(b.mean(axis=0) - a.mean(axis=0) if normal is None
               else checked_points('normal', [normal])[0])
     gap, iterations, turn = _separation(a, b, n), 1, MAX_TURN
     for attempt in range(MAX_ITERATIONS):
-        if turn < least_turn or (early_exit and gap > 0.0):
+        if turn < MIN_TURN or (early_exit and gap > 0.0):
             break
         trials = _tilted_normals(n, turn, attempt)
         gaps = [_separation(a, b, trial) for trial in trials]
@@ -137,8 +134,7 @@ def _tilted_normals(normal: Array, turn: float, attempt: int) -> Array:
     return (normal + turn * np.array([p, -p, q, -q])) / np.sqrt(1.0 + turn ** 2)
 
 
-def separating_plane(a: ConvexPart, b: ConvexPart,
-                     normal: Array | None = None) -> tuple[CommonPlane, bool]:
+def separating_plane(a: ConvexPart, b: ConvexPart) -> tuple[CommonPlane, bool]:
     """
     Return the common plane of two convex parts, and whether they are apart.
 
@@ -146,8 +142,6 @@ def separating_plane(a: ConvexPart, b: ConvexPart,
     ----------
     a, b : ConvexPart
         In one frame.
-    normal : (3,) float, optional
-        First guess, from a to b.
 
     Returns
     -------
@@ -161,7 +155,7 @@ def separating_plane(a: ConvexPart, b: ConvexPart,
     Where the four-way search ends without a gap, GJK decides; if the parts are apart after
     all, the plane is the one normal to the way between their nearest points.
     """
-    plane = common_plane(a.vertices, b.vertices, normal, early_exit=False)
+    plane = common_plane(a.vertices, b.vertices, early_exit=False)
     if plane.gap > 0.0:
         return plane, True
     pair = pair_contact(a, b)

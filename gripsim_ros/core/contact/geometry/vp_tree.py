@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, IntArray
-from ...errors import ShapeError
 from ...numerics.kernels import copy_entries, njit
 from ...numerics.vec3 import Vec3, dot, load_mat3_at, load_vec3, store_vec3, subtract
 
@@ -64,17 +63,13 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     Parameters
     ----------
     vertices : (n, 3) float
-        Mesh frame [m].
+        Mesh frame, finite [m].
     faces : (f, 3) int
+        At least one.
 
     Returns
     -------
     VpTree
-
-    Raises
-    ------
-    ShapeError
-        There is no triangle, or a vertex is not finite.
 
     Notes
     -----
@@ -82,11 +77,7 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     the points are the triangles' centroids, the vantage point is the one farthest from
     the node's mean, so that both halves stay compact.
     """
-    corners = np.ascontiguousarray(np.asarray(vertices, float)[faces])
-    if corners.ndim != 3 or not len(corners):
-        raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
-    if not np.isfinite(corners).all():
-        raise ShapeError('a tree needs finite vertices')
+    corners = np.ascontiguousarray(vertices[faces])
     order, children, ranges, bounds = _build(corners)
     return _grown_tree(corners[order], order, children, ranges, bounds)
 
@@ -112,7 +103,7 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
     tree : VpTree
         Of the same faces.
     vertices : (n, 3) float
-        New places, mesh frame [m].
+        New places, mesh frame, finite [m].
     faces : (f, 3) int
 
     Returns
@@ -121,23 +112,12 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
         As exact as a new one: its balls and slabs hold their triangles. It is the looser
         the farther the mesh is from the shape that it was built for.
 
-    Raises
-    ------
-    ShapeError
-        Other faces than the tree's, or a vertex is not finite.
-
     Notes
     -----
     Own derivation. The root and nodes of few triangles get their ball and slab from these;
     the others the ball round their children's balls, and a slab round their slabs.
     """
-    vertices, faces = np.array(vertices, float), np.array(faces, np.int64)
-    if faces.shape != (len(tree.faces), 3) or faces.max() >= len(vertices):
-        raise ShapeError(f'a tree of {len(tree.faces)} triangles cannot be fitted to faces '
-                         f'{faces.shape} of {len(vertices)} vertices')
-    if not np.isfinite(vertices).all():
-        raise ShapeError('a tree needs finite vertices')
-    corners = np.take(vertices, faces[tree.faces], axis=0)
+    corners = np.ascontiguousarray(vertices[faces[tree.faces]])
     return _grown_tree(corners, tree.faces, tree.children, tree.ranges,
                        _refit(corners, tree.children, tree.ranges))
 

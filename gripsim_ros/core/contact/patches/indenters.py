@@ -1,8 +1,17 @@
-"""Indenters: a link's mesh, an analytic sphere or a flat punch."""
+"""
+Indenters: a link's mesh, an analytic sphere or a flat punch.
+
+Everything is in an indenter's own frame. ``bulge`` [m] is how far its surface may lie outside its
+``box``; ``tree`` is that of its triangles, None for an analytic shape. ``mean_normal`` is the mean
+outward normal of its surface in a region, not unit. ``ray_depths`` are the depths ``(k,)`` of
+points along a unit direction, and side labels: the depth is the way to the exit [m], negative the
+way back to it for a point in front, at most ``behind``, ``-inf`` where the line meets no exit;
+labels are the smooth sides that are met, -1 for none. ``surface_distances`` are those ``(k,)`` of
+points to the surface, not negative [m].
+"""
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
@@ -14,37 +23,6 @@ from ..geometry.contact_mesh import ContactMesh
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import AHEAD, BEHIND, cast_rays
 from ..geometry.vp_tree import VpTree
-
-
-class Indenter(Protocol):
-    """A solid that can press; everything is in its own frame."""
-
-    @property
-    def box(self) -> OrientedBox:
-        """Return a box round it."""
-
-    @property
-    def bulge(self) -> float:
-        """Return how far its surface may lie outside ``box`` [m]."""
-
-    @property
-    def tree(self) -> VpTree | None:
-        """Return the tree of its triangles; None for an analytic shape."""
-
-    def mean_normal(self, region: OrientedBox) -> Array:
-        """Return the mean outward normal of its surface in a region, not unit."""
-
-    def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
-        """
-        Return depths ``(k,)`` of points along a unit direction, and side labels.
-
-        The depth is the way to the exit [m]; negative is the way back to it for a point
-        in front, at most ``behind``; ``-inf`` where the line meets no exit. Labels are
-        the smooth sides that are met, -1 for none.
-        """
-
-    def surface_distances(self, points: Array) -> Array:
-        """Return the distance ``(k,)`` of each point to the surface, not negative [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +130,10 @@ class PunchIndenter:
         """Return distances to the flat end's disc."""
         outside = np.maximum(np.hypot(points[:, 0], points[:, 1]) - self.radius, 0.0)
         return np.hypot(outside, points[:, 2])
+
+
+#: A solid that can press.
+Indenter = MeshIndenter | SphereIndenter | PunchIndenter
 
 
 @njit(cache=True, error_model='numpy')

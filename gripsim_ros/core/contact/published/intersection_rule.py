@@ -9,10 +9,8 @@ layers are reported; ``penetrating_vertices`` is the exact answer to the same qu
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
@@ -43,11 +41,6 @@ class RuleMesh:
     """
 
     mesh: TriangleMesh
-
-    @classmethod
-    def from_arrays(cls, vertices: ArrayLike, faces: ArrayLike) -> 'RuleMesh':
-        """Return the mesh of ``vertices (n, 3)`` [m] and ``faces (m, 3)``."""
-        return cls(TriangleMesh(cast(Array, vertices), cast(IntArray, faces)))
 
     @cached_property
     def box(self) -> OrientedBox:

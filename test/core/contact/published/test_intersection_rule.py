@@ -8,7 +8,7 @@ import pytest
 from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.bodies import shapes, TriangleMesh
 from gripsim_ros.core.contact import ContactMesh, vertex_contacts
 from gripsim_ros.core.contact.published.intersection_rule import (
     RuleMesh, _build_tree, _nearest, rule_contacts, rule_pairs)
@@ -138,7 +138,7 @@ def test_the_nearest_vertex_is_not_always_a_corner_of_the_triangle_hit():
     exact = vertex_contacts(ContactMesh.from_arrays(*probe),
                             ContactMesh.from_arrays(vertices, faces), np.eye(4), up)
     assert list(exact.a_in_b.vertices) == [0]
-    rule = rule_contacts(RuleMesh.from_arrays(*probe), RuleMesh.from_arrays(vertices, faces),
+    rule = rule_contacts(RuleMesh(TriangleMesh(*probe)), RuleMesh(TriangleMesh(vertices, faces)),
                          np.eye(4), up)
     assert len(rule.a_in_b.vertices) == 0
 
@@ -152,7 +152,7 @@ def test_a_vertex_before_two_layers_is_taken_for_a_contact():
     along = np.array([1.0, 0.0, 0.0])
     exact = vertex_contacts(ContactMesh.from_arrays(*probe), ContactMesh(banana), np.eye(4), along)
     assert len(exact.a_in_b.vertices) == 0
-    rule = rule_contacts(RuleMesh.from_arrays(*probe), RuleMesh(banana), np.eye(4), along)
+    rule = rule_contacts(RuleMesh(TriangleMesh(*probe)), RuleMesh(banana), np.eye(4), along)
     assert 0 in rule.a_in_b.vertices
 
 
@@ -165,8 +165,8 @@ def test_a_rod_on_a_coarse_face_is_missed():
 
 
 def test_a_soup_is_answered_with_its_own_indices():
-    soup = RuleMesh.from_arrays(BALL.triangles.reshape(-1, 3),
-                                np.arange(3 * len(BALL.faces)).reshape(-1, 3))
+    soup = RuleMesh(TriangleMesh(BALL.triangles.reshape(-1, 3),
+                                 np.arange(3 * len(BALL.faces)).reshape(-1, 3)))
     d = np.array([0.3, 0.2, 0.9])
     T = transform(np.eye(3), np.array([0.0, 0.01, -0.06]))
     merged = rule_contacts(RuleMesh(APPLE), RuleMesh(BALL), T, d).b_in_a

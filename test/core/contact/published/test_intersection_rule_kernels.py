@@ -1,6 +1,7 @@
 """The paper's tree and rule on few points and triangles, each step against a plain answer."""
 
 from contact_oracles import first_hits
+from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.core.contact.published.intersection_rule import (
     AREA_SLACK, CANDIDATES, LEAF_SIZE, RuleMesh, _build_tree, _choose_vantage, _divide,
@@ -161,7 +162,7 @@ def test_a_triangle_is_met_a_little_beyond_its_edge(share, met):
 def test_the_rule_tries_the_triangles_round_the_nearest_vertex(seed):
     rng = np.random.default_rng(seed)
     mesh = trimesh.creation.icosphere(1, 1.0)
-    target = RuleMesh.from_arrays(mesh.vertices + 0.05 * rng.normal(size=(42, 3)), mesh.faces)
+    target = RuleMesh(TriangleMesh(mesh.vertices + 0.05 * rng.normal(size=(42, 3)), mesh.faces))
     places, faces, starts, incident = target.fans
     candidates = np.sort(rng.permutation(42)[:30])
     points, direction = rng.uniform(-1.2, 1.2, (12, 3)), rng.normal(size=3)
@@ -188,7 +189,7 @@ def rough_ball(rng):
     """Return a ball of 1 m, no two of its edges alike."""
     mesh = trimesh.creation.icosphere(2, 1.0)
     noise = 0.02 * rng.normal(size=mesh.vertices.shape)
-    return RuleMesh.from_arrays(mesh.vertices + noise, mesh.faces)
+    return RuleMesh(TriangleMesh(mesh.vertices + noise, mesh.faces))
 
 
 @settings(max_examples=10)
@@ -218,7 +219,7 @@ def test_every_triangle_may_be_the_one_that_is_left_by(rng):
     found = rule_contacts(a, b, T, d).b_in_a
     first = found.triangles[len(found.triangles) // 2]
     faces = np.roll(a.mesh.faces, -first, axis=0)
-    other = rule_contacts(RuleMesh.from_arrays(a.mesh.vertices, faces), b, T, d).b_in_a
+    other = rule_contacts(RuleMesh(TriangleMesh(a.mesh.vertices, faces)), b, T, d).b_in_a
     assert 0 in other.triangles
     assert_array_equal(found.vertices, other.vertices)
     assert_array_equal(found.depths, other.depths)
@@ -228,7 +229,7 @@ def test_every_triangle_may_be_the_one_that_is_left_by(rng):
 @pytest.mark.parametrize('distance', [1.9, 9.0])
 def test_bodies_apart_have_no_contacts(distance):
     box = trimesh.creation.icosphere(1, 0.9)
-    ball, T = RuleMesh.from_arrays(box.vertices, box.faces), transform(np.eye(3), np.ones(3))
+    ball, T = RuleMesh(TriangleMesh(box.vertices, box.faces)), transform(np.eye(3), np.ones(3))
     T[:3, 3] *= distance
     found = rule_contacts(ball, ball, T, np.array([1.0, 0.0, 0.0]))
     for side in (found.a_in_b, found.b_in_a):

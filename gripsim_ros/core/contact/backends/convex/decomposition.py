@@ -133,7 +133,7 @@ def is_convex(mesh: TriangleMesh) -> bool:
     return mesh.volume >= (1.0 - CONVEXITY_TOLERANCE) * hull_volume
 
 
-def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[ConvexPart, ...]:
+def convex_parts(mesh: TriangleMesh) -> tuple[ConvexPart, ...]:
     """
     Return convex parts that together are about a closed mesh.
 
@@ -141,8 +141,6 @@ def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[
     ----------
     mesh : TriangleMesh
         Closed, wound outwards.
-    concavity : float
-        What a part may keep of it, 0.01 (many parts) to 1 (few), as coacd measures it.
 
     Returns
     -------
@@ -153,8 +151,6 @@ def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[
     ------
     MeshError
         The mesh is not convex and the package coacd is not installed, or it finds no parts.
-    ShapeError
-        The concavity is out of range.
 
     Notes
     -----
@@ -162,8 +158,7 @@ def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[
     for neighbours fills pits; instead Wei et al., Approximate convex decomposition for 3D
     meshes with collision-aware concavity and tree search, 2022 (coacd), with its seed 0.
     """
-    if not 0.01 <= concavity <= 1.0:
-        raise ShapeError(f'concavity must lie in 0.01 to 1, got {concavity}')
+
     if is_convex(mesh):
         return (convex_part(mesh.vertices[np.unique(mesh.faces)]),)
     try:
@@ -172,7 +167,8 @@ def convex_parts(mesh: TriangleMesh, concavity: float = MAX_CONCAVITY) -> tuple[
         raise MeshError('the mesh is not convex, and cutting it into convex parts needs the '
                         'package coacd: pip install coacd') from None
     coacd.set_log_level('off')
-    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=concavity, seed=0)
+    parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=MAX_CONCAVITY,
+                            seed=0)
     found = []
     for vertices, _ in parts:
         try:
