@@ -20,7 +20,7 @@ LAYERS = {
     'core.hand': ('description, files, urdf < config, tree < link_surfaces, shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
-    'core.contact': ('geometry < distance, patches, vertices < published, stage < backends'),
+    'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '

@@ -88,12 +88,13 @@ class ContactScene:
         self.body.bulge     # follows from both
 
 
-class _Row(NamedTuple):
-    """The answer for one configuration."""
+class Row(NamedTuple):
+    """The answer for one configuration, in the parts of ``ContactBatch``."""
 
     clearance: Array
     obstacle_clearance: float
     self_clearance: float
+    depth: Array
     links: list[int]
     patches: list[Patch]
     vertices: Array
@@ -119,15 +120,16 @@ def detect_contacts(scene: ContactScene, batch: LinkStateBatch) -> ContactBatch:
     obstacles = obstacle_shapes(questions.obstacles)
     rows = [_detect(scene, questions.detail, batch.T_object_link[i], batch.twists_object[i],
                     questions.sweep_object[i], obstacles) for i in range(questions.count)]
-    return _assemble(questions, rows, len(scene.shapes.bodies))
+    return assemble(questions, rows, len(scene.shapes.bodies))
 
 
 def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Array,
-            sweep: Array, obstacles: list[Shape]) -> _Row:
+            sweep: Array, obstacles: list[Shape]) -> Row:
     """Answer for one configuration."""
     shapes = scene.shapes
     count = len(shapes.bodies)
     clearance = scene.clearance_cache.clearances(T_object_link, sweep)
+    depth = np.zeros(count)
     links: list[int] = []
     patches: list[Patch] = []
     vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
@@ -141,6 +143,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
             scene.options)
         links += [link] * len(found)
         patches += found
+        depth[link] = max([0.0, *(float(patch.depths.max()) for patch in found)])
         if not found and not swept:
             # The hull is met, not necessarily the surface.
             clearance[link] = mesh_distance(scene.body, shapes.bodies[link], T)
@@ -148,9 +151,9 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
             where, ways = _contact_vertices(scene, link, T, twists[link], found)
             vertices.append(where)
             vectors.append(ways)
-    return _Row(clearance, obstacle_clearance(shapes.hulls, T_object_link, sweep, obstacles),
-                self_clearance(shapes, T_object_link), links, patches,
-                np.concatenate(vertices), np.concatenate(vectors))
+    return Row(clearance, obstacle_clearance(shapes.hulls, T_object_link, sweep, obstacles),
+               self_clearance(shapes, T_object_link), depth, links, patches,
+               np.concatenate(vertices), np.concatenate(vectors))
 
 
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
@@ -217,18 +220,15 @@ def self_clearance(shapes: LinkShapes, T_object_link: Array) -> float:
     return float(bounds.min(initial=np.inf))
 
 
-def _assemble(questions: ConfigurationBatch, rows: list[_Row], links: int) -> ContactBatch:
-    """Lay the rows end to end."""
+def assemble(questions: ConfigurationBatch, rows: list[Row], links: int) -> ContactBatch:
+    """Lay the answers for configurations of a hand of so many links end to end."""
     patches = [patch for row in rows for patch in row.patches]
     owners = np.array([link for row in rows for link in row.links], dtype=np.int64)
-    depth = np.zeros((len(rows), links))
-    for i, row in enumerate(rows):
-        for link, patch in zip(row.links, row.patches):
-            depth[i, link] = max(depth[i, link], float(patch.depths.max()))
     return ContactBatch(
         questions, np.array([row.clearance for row in rows]).reshape(len(rows), links),
         np.array([row.obstacle_clearance for row in rows]),
-        np.array([row.self_clearance for row in rows]), depth,
+        np.array([row.self_clearance for row in rows]),
+        np.array([row.depth for row in rows]).reshape(len(rows), links),
         _offsets([len(row.patches) for row in rows]), owners,
         np.array([patch.flags for patch in patches], dtype=np.int64),
         np.array([patch.thickness for patch in patches], dtype=float),

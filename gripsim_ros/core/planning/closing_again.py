@@ -7,7 +7,7 @@ import numpy as np
 from ..batches import ConfigurationBatch
 from ..bodies import GraspObject
 from ..hand import HandModel
-from .closing.batching import Conditions, next_closings
+from .closing.batching import Conditions
 from .closing.closing import Closing
 from .closing.force_control import ForceHistory
 from .closing.force_level import ForceLevel
@@ -141,21 +141,20 @@ class ClosingsAgain:
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next closings and the question about them."""
-        chosen = next_closings([self._active[number] for number in free], self._options)
-        return ([closing.hypothesis.number for closing in chosen],
-                self._conditions.batch([closing.question() for closing in chosen]))
+        return self._conditions.next_question([self._active[number] for number in free],
+                                              self._options)
 
     def take(self, number: int, state: GraspState) -> None:
         """Take the answer for a closing, which ends with the forces wanted, or without grasp."""
         closing = self._active[number]
         closing.answer(state)
         if closing.done:
-            self._conclude(number)
+            self._verdicts.conclude(self._active.pop(number))
 
     def fail(self, number: int, reason: str) -> None:
         """End a closing whose question cannot be answered."""
         self._active[number].fail(reason)
-        self._conclude(number)
+        self._verdicts.conclude(self._active.pop(number))
 
     def stop(self) -> None:
         """Drop what is not closed."""
@@ -166,10 +165,3 @@ class ClosingsAgain:
         sound = sum(grasp.quantitative and grasp.balanced for grasp in grasps)
         return len(grasps) < self._wanted or (
             sound < self._wanted and self._begun < MOST_ROUNDS)
-
-    def _conclude(self, number: int) -> None:
-        closing = self._active.pop(number)
-        if closing.held is None:
-            self._verdicts.reject(closing)
-        else:
-            self._verdicts.hold(closing, closing.held)

@@ -1,7 +1,7 @@
 """The closings of the hypotheses, begun one after the other until each has its verdict."""
 
 from ..batches import ConfigurationBatch
-from .closing.batching import Conditions, next_closings
+from .closing.batching import Conditions
 from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
@@ -60,11 +60,7 @@ class Closings:
         if not (self._active or self._given_out) and self._recallable():
             self._active = _numbered(self._pruner.recall())
         closings = [closing for number, closing in self._active.items() if number in free]
-        if not closings:
-            return None
-        chosen = next_closings(closings, self._options)
-        return ([closing.hypothesis.number for closing in chosen],
-                self._conditions.batch([closing.question() for closing in chosen]))
+        return self._conditions.next_question(closings, self._options) if closings else None
 
     def take(self, number: int, state: GraspState) -> None:
         """Take the answer for a closing, which may be its verdict or defer it."""
@@ -121,10 +117,7 @@ class Closings:
             return
         self.judged += 1
         self.in_contact += int(closing.reached_contact)
-        if closing.held is None:
-            self._verdicts.reject(closing)
-        else:
-            self._verdicts.hold(closing, closing.held)
+        self._verdicts.conclude(closing)
         number = closing.hypothesis.number
         self._pruner.conclude(number, self._verdicts.grasps.get(number))
 

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..transforms import rotation_about
-from .closing.batching import Conditions, next_closings
+from .closing.batching import Conditions
 from .closing.question import Question, settled_question
 from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState, in_found_frame
@@ -268,9 +268,8 @@ class Refinement:
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next closings and the question about them."""
-        chosen = next_closings([self._verdicts.closings[n] for n in free], self._options)
-        return ([closing.hypothesis.number for closing in chosen],
-                self._conditions.batch([closing.question() for closing in chosen]))
+        return self._conditions.next_question([self._verdicts.closings[n] for n in free],
+                                              self._options)
 
     def take(self, number: int, state: GraspState) -> None:
         """Take the answer for a closing."""

@@ -52,6 +52,13 @@ class Verdicts:
         self.rejections[closing.reason] += 1
         self.misses.note(closing)
 
+    def conclude(self, closing: Closing) -> None:
+        """Take a closing that has ended: what it holds, or that it failed."""
+        if closing.held is None:
+            self.reject(closing)
+        else:
+            self.hold(closing, closing.held)
+
     def exclude(self, number: int, reason: str) -> None:
         """Reject a grasp that holds for a reason beside holding."""
         del self.grasps[number]

@@ -1,14 +1,14 @@
 """The contact stage by the papers' rules: vertices of the object inside links, along v_sum."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ...arrays import Array, IntArray
+from ...arrays import Array
 from ...batches import ContactBatch, LinkStateBatch
 from ...bodies import GraspObject
 from ...hand import HandModel
 from ...hand.published.link_directions import SEED, link_displacements
+from ..patches.patch import Patch
+from ..stage import Row, assemble
 from .intersection_rule import RuleMesh, rule_contacts
 
 
@@ -35,16 +35,6 @@ class RuleScene:
         """Build now what the first question would build."""
         for mesh in {self.body, *self.links}:
             mesh.fans, mesh.box
-
-
-@dataclass(frozen=True, eq=False)
-class _Region:
-    """What the rule finds of one link: the object's vertices (k,), their depths, the deepest."""
-
-    link: int
-    vertices: IntArray
-    depths: Array
-    deepest: float
 
 
 def detect_rule_contacts(scene: RuleScene, batch: LinkStateBatch, direction: str = SEED
@@ -82,48 +72,27 @@ def detect_rule_contacts(scene: RuleScene, batch: LinkStateBatch, direction: str
     ways = np.einsum('nij,nlj->nli', asked.T_object_palm[:, :3, :3], ways)
     swept = asked.sweep_object.any(axis=1)
     ways[swept] = asked.sweep_object[swept, None]
-    rows = [[region for link in range(len(scene.links))
-             if (region := _region(scene, link, batch.T_object_link[i, link], ways[i, link]))]
-            for i in range(asked.count)]
-    return _assemble(scene, batch, rows)
+    rows = [_answer(scene, batch.T_object_link[i], ways[i]) for i in range(asked.count)]
+    return assemble(asked, rows, len(scene.links))
 
 
-def _region(scene: RuleScene, link: int, T_object_link: Array, way: Array) -> _Region | None:
-    """Return the contact region of a link that moves by ``way``, None where there is none."""
-    length = float(np.sqrt(way @ way))
-    if length < MOTIONLESS:
-        return None
-    found = rule_contacts(scene.body, scene.links[link], T_object_link, way, one_sided=True)
-    deepest = max(found.a_in_b.depths.max(initial=0.0), found.b_in_a.depths.max(initial=0.0))
-    if not deepest > 0.0:
-        return None
-    mesh, vertices = scene.body.mesh, found.a_in_b.vertices
-    along = np.abs(mesh.vertex_normals[vertices] @ way) / length
-    return _Region(link, vertices, along * found.a_in_b.depths, float(deepest))
-
-
-def _assemble(scene: RuleScene, batch: LinkStateBatch, rows: list[list[_Region]]) -> ContactBatch:
-    """Lay the regions that have vertices of the object end to end."""
-    mesh, asked = scene.body.mesh, batch.configurations
-    count, links = asked.count, len(scene.links)
-    depth = np.zeros((count, links))
-    for i, regions in enumerate(rows):
-        for region in regions:
-            depth[i, region.link] = region.deepest
-    loaded = [[region for region in regions if len(region.vertices)] for regions in rows]
-    patches = [region for regions in loaded for region in regions]
-    vertices = np.concatenate([np.zeros(0, np.int64), *(p.vertices for p in patches)])
-    none = np.zeros((0, 3))
-    return ContactBatch(
-        asked, np.zeros((count, links)), np.full(count, np.inf), np.full(count, np.inf), depth,
-        _offsets([len(regions) for regions in loaded]),
-        np.array([patch.link for patch in patches], np.int64),
-        np.zeros(len(patches), np.int64), np.full(len(patches), np.inf),
-        _offsets([len(patch.vertices) for patch in patches]), mesh.vertices[vertices],
-        -mesh.vertex_normals[vertices], mesh.vertex_areas[vertices],
-        np.concatenate([np.zeros(0), *(patch.depths for patch in patches)]),
-        np.zeros(count + 1, np.int64), none, none)
-
-
-def _offsets(counts: list[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+def _answer(scene: RuleScene, T_object_link: Array, ways: Array) -> Row:
+    """Answer for one configuration, whose links move by ``ways (L, 3)``."""
+    mesh, count, none = scene.body.mesh, len(scene.links), np.zeros((0, 3))
+    row = Row(np.zeros(count), np.inf, np.inf, np.zeros(count), [], [], none, none)
+    for link, way in enumerate(ways):
+        length = float(np.sqrt(way @ way))
+        if length < MOTIONLESS:
+            continue
+        found = rule_contacts(scene.body, scene.links[link], T_object_link[link], way,
+                              one_sided=True)
+        inside = found.a_in_b
+        row.depth[link] = max(inside.depths.max(initial=0.0),
+                              found.b_in_a.depths.max(initial=0.0))
+        if row.depth[link] > 0.0 and len(inside.vertices):
+            normals = mesh.vertex_normals[inside.vertices]
+            row.links.append(link)
+            row.patches.append(Patch(
+                mesh.vertices[inside.vertices], -normals, mesh.vertex_areas[inside.vertices],
+                np.abs(normals @ way) / length * inside.depths, np.inf, 0, 0, way))
+    return row

@@ -44,17 +44,19 @@ class Conditions:
                                   detail=questions[0].detail, elasticity=self.elasticity,
                                   **columns)
 
+    def next_question(self, closings: list[Closing], options: PlannerOptions
+                      ) -> tuple[list[int], ConfigurationBatch]:
+        """
+        Return the hypotheses of the next batch and the question about them, of one detail.
 
-def next_closings(closings: list[Closing], options: PlannerOptions) -> list[Closing]:
-    """
-    Return the closings of the next batch; their questions are of one detail.
-
-    Forces are asked for once their batch is full or no clearances are to be asked for.
-    """
-    clearance, forces = _by_detail(closings)
-    if len(forces) >= options.batch_size or not clearance:
-        return forces[:options.batch_size]
-    return clearance[:options.clearance_batch_size]
+        Forces are asked for once their batch is full or no clearances are to be asked for.
+        """
+        clearance, forces = _by_detail(closings)
+        chosen = clearance[:options.clearance_batch_size]
+        if len(forces) >= options.batch_size or not clearance:
+            chosen = forces[:options.batch_size]
+        return ([closing.hypothesis.number for closing in chosen],
+                self.batch([closing.question() for closing in chosen]))
 
 
 class Judge(Protocol):
