@@ -66,7 +66,7 @@ def _compare(nodes, shares, solution, modulus, hand):
     depths, patches = np.ascontiguousarray(nodes.depths[rows]), nodes.patches[rows]
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                half_space.GRID_SOFTENING)
-    whole = half_space.half_space_compliance(*surface)
+    whole = half_space.half_space_rows(np.arange(len(surface[0])), *surface)
     pads = pad_layers(hand.links, nodes.links)
     contact_forces._add_layers(whole, surface, nodes.links[patches], pads, False)
     (cold, order), (warm, _) = (

@@ -64,8 +64,8 @@ def by_least_squares(compliance, depths, _):
 
 def ways(nodes):
     """Return, for one system of nodes, each way to solve it, and the size of the system."""
-    compliance = half_space.half_space_compliance(nodes.points, nodes.normals, nodes.areas,
-                                                  MODULUS, GRID_SOFTENING)
+    compliance = half_space.half_space_rows(np.arange(len(nodes.points)), nodes.points,
+                                            nodes.normals, nodes.areas, MODULUS, GRID_SOFTENING)
     start = nodes.depths > 0.5 * nodes.depths.max()
     order = np.argsort(-nodes.depths, kind='stable')
 

@@ -40,7 +40,6 @@ CALLED_FROM_OUTSIDE = {
     'core.bodies.shapes.solids.torus': 'users who want a body to try',
     'core.contact.vertices.batch.batch_vertex_contacts': 'users with many poses',
     'core.hand.model.HandModel.joint_vector': 'users of hands',
-    'core.mechanics.contact.half_space.half_space_compliance': 'the benchmark of mechanics',
     'core.mechanics.stability.stability.find_equilibrium': 'users with one grasp',
     'hardware.driver.link.joint_controller.SdhHand.powers': 'users of the link',
     'hardware.sim.hand_model.hand_spec': 'the benchmark of holding',

@@ -15,7 +15,7 @@ from .body import ElasticBody, deform_body, largest_displacement, pad_layers, so
 from .deformation.deformed_surface import DeformedSurface
 from .options import MechanicsOptions
 from .published.voxel_mass import voxel_centre_of_mass
-from .stability.grasp_forces import MinimalForces, solve_minimal_forces
+from .stability.grasp_forces import MinimalForces, no_forces, solve_minimal_forces
 from .stability.published.pseudo_inverse_forces import pseudo_inverse_forces
 from .stage import contact_problem, contact_set
 from .state_builder import StateBuilder
@@ -103,7 +103,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     moved = float(np.abs(surface.vertices - body.mesh.vertices).max())
     if not moved < body.radius:
         through = replace(patches, flags=patches.flags | PATCH_THROUGH)
-        builder.set_patches(i, through, _no_forces(grasp.count))
+        builder.set_patches(i, through, no_forces(grasp.count))
         return
     centre = _centre_by_cells(body, surface) if by_cells else surface.centre
     wrenches = load_wrenches(asked.load_cases, body.mass, centre)
@@ -117,11 +117,6 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
                 max_displacement=largest_displacement(body, surface, patches))
     if asked.detail == DETAIL_SURFACE:
         builder.set(i, vertices_object=surface.vertices, vertex_pressures=surface.pressures)
-
-
-def _no_forces(count: int) -> MinimalForces:
-    return MinimalForces(False, np.zeros((count, 3)), np.zeros((count, 3)), -1, np.inf,
-                         np.zeros(count))
 
 
 def _centre_by_cells(body: ElasticBody, surface: DeformedSurface) -> Array:

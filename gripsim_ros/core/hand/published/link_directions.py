@@ -67,44 +67,6 @@ def link_displacements(hand: HandModel, joint_positions: ArrayLike,
     raise HandError(f'unknown method {method!r}; allowed are {JACOBIAN_CENTROID!r}, {SEED!r}')
 
 
-def vertex_displacements(hand: HandModel, joint_positions: ArrayLike,
-                         joint_displacements: ArrayLike, link: int) -> Array:
-    """
-    Return how far each vertex of a link moves when the joints turn a little.
-
-    Parameters
-    ----------
-    hand : HandModel
-    joint_positions, joint_displacements : (n, J) float
-        As in ``link_displacements`` [rad].
-    link : int
-        Which of ``hand.links``.
-
-    Returns
-    -------
-    (n, V, 3) float
-        Exact to first order, vertex by vertex, frame palm [m].
-
-    Raises
-    ------
-    ShapeError
-        The arrays do not fit the hand or each other.
-
-    Notes
-    -----
-    ``JACOBIAN_CENTROID`` is the same at one point of the link: where a link turns about an
-    axis near to it, its vertices move each their own way.
-    """
-    displacements = np.asarray(joint_displacements, float)
-    poses = frame_poses(hand, joint_positions)
-    _check_displacements(hand, poses, displacements)
-    jacobians = link_jacobians(hand, joint_positions)[:, link]
-    twists = (jacobians * displacements[:, None, :]).sum(axis=-1)
-    pose = poses[:, hand.link_frames[link]]
-    arms = _rotated(pose[:, None], hand.links[link].mesh.vertices)
-    return twists[:, None, :3] + np.cross(twists[:, None, 3:], arms)
-
-
 def _check_displacements(hand: HandModel, poses: Array, displacements: Array) -> None:
     if displacements.shape != (len(poses), len(hand.joint_names)):
         raise ShapeError('joint_displacements must have shape '

@@ -6,6 +6,7 @@ A fine mesh is decimated first, then made even, and all nodes are put back onto 
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -51,17 +52,12 @@ class QuadraticSurface:
         """Return the linear triangles ``(4 m, 3)`` into which the elements are divided."""
         return np.concatenate([self.elements[:, part] for part in PARTS])
 
-    @property
+    @cached_property
     def spacing(self) -> float:
         """Return the mean distance of neighbouring nodes [m]."""
         parts = self.parts
         sides = self.points[parts] - self.points[np.roll(parts, 1, axis=1)]
         return float(np.sqrt((sides ** 2).sum(axis=2)).mean())
-
-    @property
-    def volume(self) -> float:
-        """Return the enclosed volume [m^3]."""
-        return enclosed_volume(self.points, self.elements)
 
 
 def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[QuadraticSurface]:
@@ -126,7 +122,7 @@ def _coarse_surface(mesh: TriangleMesh, base: TriangleMesh, node_count: int) -> 
 
 def _checked(mesh: TriangleMesh, surface: QuadraticSurface) -> QuadraticSurface:
     """Return the surface, unless it has lost the body's shape."""
-    volume = surface.volume
+    volume = enclosed_volume(surface.points, surface.elements)
     if not abs(volume - mesh.volume) <= MAX_VOLUME_LOSS * abs(mesh.volume):
         raise MeshError(f'{len(surface.points)} nodes are too few for the surface: they enclose '
                         f'{volume:.4g} m^3 of its {mesh.volume:.4g} m^3')

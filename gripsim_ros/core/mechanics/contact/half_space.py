@@ -16,20 +16,13 @@ GRID_SOFTENING = 0.0909574
 
 
 @njit(cache=True, error_model='numpy')
-def half_space_compliance(points: Array, normals: Array, areas: Array, modulus: float,
-                          softening: float) -> Array:
+def half_space_rows(rows: IntArray, points: Array, normals: Array, areas: Array, modulus: float,
+                    softening: float) -> Array:
     """
-    Return the object's compliance between nodes ``(n, n)`` [m/N].
+    Return rows ``(k, n)`` of the object's compliance between nodes ``(n, n)`` [m/N].
 
     ``n_i . n_j / (pi modulus sqrt(|x_i - x_j|^2 + softening (A_i + A_j) / pi))``.
     """
-    return half_space_rows(np.arange(len(points)), points, normals, areas, modulus, softening)
-
-
-@njit(cache=True, error_model='numpy')
-def half_space_rows(rows: IntArray, points: Array, normals: Array, areas: Array, modulus: float,
-                    softening: float) -> Array:
-    """Return rows ``(k, n)`` of ``half_space_compliance`` [m/N]."""
     count = len(points)
     compliance = np.empty((len(rows), count))
     scale = 1.0 / (np.pi * modulus)

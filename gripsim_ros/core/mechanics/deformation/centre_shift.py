@@ -8,7 +8,8 @@ import numpy as np
 
 from ...arrays import Array
 from ...bodies import Material, TriangleMesh
-from ...transforms import cross, skew
+from ...transforms import cross
+from ..boundary_elements.body_compliance import rigid_motions
 from .boussinesq import SurfaceLoads
 from .metrics import fit_rigid_motion
 
@@ -96,8 +97,7 @@ def balancing_forces(mesh: TriangleMesh, loads: SurfaceLoads) -> Array:
     """Return forces on the vertices (V, 3), like a rigid motion's, that balance the loads [N]."""
     areas = mesh.vertex_areas
     middle = areas @ mesh.vertices / areas.sum()
-    arms = mesh.vertices - middle
-    motions = np.concatenate([np.broadcast_to(np.eye(3), (len(arms), 3, 3)), -skew(arms)], axis=2)
+    motions = rigid_motions(mesh.vertices, areas)
     gram = np.einsum('vai,v,vaj->ij', motions, areas, motions)
     wrench = np.concatenate([loads.forces.sum(axis=0),
                              cross(loads.points - middle, loads.forces).sum(axis=0)])

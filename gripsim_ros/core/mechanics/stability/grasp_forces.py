@@ -4,6 +4,7 @@ The smallest contact forces that balance a load within friction and limits.
 A second-order cone programme per load case; formulation in docs/model/stability.md.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,8 +19,9 @@ from .stability import checked_friction, checked_wrenches
 NO_LOAD = 1e-9
 #: Largest coefficient in the search for the friction needed [-].
 MAX_FRICTION = 10.0
-#: Resolution of the search for the share of the loads that is held [-].
-SHARE_RESOLUTION = 1e-3
+#: Resolution of that search over the coefficient, and of that for the share of the loads that
+#: is held [-].
+FRICTION_RESOLUTION = SHARE_RESOLUTION = 1e-3
 
 
 @dataclass(frozen=True)
@@ -181,11 +183,11 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
     wrenches = checked_wrenches(wrenches)
     friction = checked_friction(friction)
     if len(wrenches) == 0:
-        return _none(space.total, True, -1, 0.0)
+        return no_forces(space.total, True, -1, 0.0)
     if not space.active.any():
         loaded = np.linalg.norm(wrenches, axis=1) > 0.0
-        return _none(space.total, not loaded.any(), int(np.argmax(loaded)),
-                     np.inf if loaded.any() else 0.0)
+        return no_forces(space.total, not loaded.any(), int(np.argmax(loaded)),
+                         np.inf if loaded.any() else 0.0)
     if options.mode == 'seed':
         return _solve_pseudo_inverse(space, wrenches, friction)
     return _solve_conic(space, wrenches, friction, options, forces, explain)
@@ -197,8 +199,9 @@ def cone_violation(gamma: Array, friction: float) -> Array:
     return np.maximum(tangential - friction * gamma[..., 0], -gamma[..., 0])
 
 
-def _none(count: int, capable: bool, worst: int, largest: float,
-          shortfall: Shortfall | None = None) -> MinimalForces:
+def no_forces(count: int, capable: bool = False, worst: int = -1, largest: float = np.inf,
+              shortfall: Shortfall | None = None) -> MinimalForces:
+    """Return what is known of a grasp of ``count`` patches without forces."""
     return MinimalForces(capable, np.zeros((count, 3)), np.zeros((count, 3)), worst, largest,
                          np.zeros(count), shortfall)
 
@@ -210,15 +213,15 @@ def _solve_conic(space: ForceSpace, wrenches: Array, friction: float,
     order = np.argsort(-loads, kind='stable')
     order = order[loads[order] > NO_LOAD * loads[order[0]]]
     if not len(order):
-        return _none(space.total, True, -1, 0.0)
+        return no_forces(space.total, True, -1, 0.0)
     programme = GraspForceSocp(space, friction, options.sum_weight)
     gamma, failed = programme.solve(scaled[order])
     if failed >= 0:
         case = int(order[failed])
         shortfall = _shortfall(space, scaled[order], friction, options, explain)
-        return _none(space.total, False, case, np.inf, shortfall)
+        return no_forces(space.total, False, case, np.inf, shortfall)
     if not forces:
-        return _none(space.total, True, -1, 0.0)
+        return no_forces(space.total, True, -1, 0.0)
     normals = gamma[:, :4 * space.count:4]
     envelope = np.zeros(space.total)
     envelope[space.rows] = np.maximum(normals.max(axis=0), 0.0)
@@ -264,27 +267,26 @@ def _needed_friction(space: ForceSpace, wrenches: Array, friction: float,
     def holds(tried: float) -> bool:
         return GraspForceSocp(space, tried, options.sum_weight).solve(wrenches)[1] < 0
 
-    low, high = friction, MAX_FRICTION
-    if not holds(high):
+    if not holds(MAX_FRICTION):
         return np.inf
-    while high - low > 1e-3 * high:
-        middle = 0.5 * (low + high)
-        if holds(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return _least(holds, friction, MAX_FRICTION, lambda high: FRICTION_RESOLUTION * high)
 
 
 def _held_share(space: ForceSpace, wrenches: Array, friction: float,
                 options: MinimalForceOptions) -> float:
     """Return the share of the loads that is held: what holds it holds less (convexity)."""
     programme = GraspForceSocp(space, friction, options.sum_weight)
-    low, high = 0.0, 1.0
-    while high - low > SHARE_RESOLUTION:
+    return 1.0 - _least(lambda rest: programme.solve((1.0 - rest) * wrenches)[1] < 0, 0.0, 1.0,
+                        lambda high: SHARE_RESOLUTION)
+
+
+def _least(holds: Callable[[float], bool], low: float, high: float,
+           resolution: Callable[[float], float]) -> float:
+    """Return the least number that holds, found by halves, where the highest does."""
+    while high - low > resolution(high):
         middle = 0.5 * (low + high)
-        if programme.solve(middle * wrenches)[1] < 0:
-            low = middle
-        else:
+        if holds(middle):
             high = middle
-    return low
+        else:
+            low = middle
+    return high

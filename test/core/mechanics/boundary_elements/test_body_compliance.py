@@ -12,12 +12,12 @@ from threadpoolctl import threadpool_limits
 from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.core.errors import MaterialError, MeshError
+from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.mechanics.boundary_elements import (
     body_compliance as compliances, edge_collapse)
 from gripsim_ros.core.mechanics.boundary_elements.edge_collapse import coarse_triangles
 from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble
-from gripsim_ros.core.mechanics.boundary_elements.quadrature import nodal_areas
+from gripsim_ros.core.mechanics.boundary_elements.quadrature import enclosed_volume, nodal_areas
 from gripsim_ros.core.mechanics.boundary_elements.remesh import (
     QuadraticSurface, quadratic_surfaces)
 from compliance_cases import ball_response
@@ -70,7 +70,8 @@ def test_a_coarse_surface_is_closed_of_the_same_kind_and_on_the_body(name):
         return len(np.unique(body.faces)) - len(body.edges) + len(body.faces)
 
     assert euler(coarse) == euler(mesh)
-    assert_allclose(surface.volume, mesh.volume, rtol=RTOL_VOLUME)
+    volume = enclosed_volume(surface.points, surface.elements)
+    assert_allclose(volume, mesh.volume, rtol=RTOL_VOLUME)
     tree = build_vp_tree(mesh.vertices, mesh.faces)
     assert closest_points(tree, surface.points, np.inf)[0].max() < 1e-9
 
@@ -93,7 +94,8 @@ def test_edges_of_a_scan_that_are_noise_are_none():
     surface = quadratic_surface(noisy, 600)
     assert TriangleMesh(surface.points, surface.parts).is_closed
     assert 300 < len(surface.points) <= 600
-    assert_allclose(surface.volume, noisy.volume, rtol=RTOL_VOLUME)
+    assert_allclose(enclosed_volume(surface.points, surface.elements), noisy.volume,
+                    rtol=RTOL_VOLUME)
 
 
 def test_where_a_surface_is_spoilt_the_hull_of_a_body_that_nearly_is_one_stands_for_it():
@@ -261,12 +263,6 @@ def test_rows_of_a_correction_are_those_of_a_symmetric_matrix(body):
     along = np.einsum('jia,ia->ji', body.displacements, body.normals)
     moves = np.einsum('ki,ki->k', weights, (0.25 * (along + along.T) @ loads)[nodes])
     assert_allclose(every @ forces, moves, atol=1e-5 * np.abs(moves).max())
-
-
-@pytest.mark.parametrize('ratio', [0.5, -1.0, np.nan])
-def test_a_poisson_ratio_that_no_material_has_is_refused(ratio):
-    with pytest.raises(MaterialError, match='above -1 and below 0.5, got'):
-        compliances.prepare_compliance(BODIES['ball'], ratio)
 
 
 def test_bodies_in_several_pieces_are_refused_but_not_cavities():

@@ -115,7 +115,7 @@ def test_half_spaces_are_never_prepared(monkeypatch, slab):
 
 def test_thin_is_what_the_nodes_do_not_resolve(slab):
     own = slab['body'].compliance
-    limit = MIN_SPACINGS * own.spacing
+    limit = MIN_SPACINGS * own.surface.spacing
     assert own.resolves([0.99 * limit, 1.01 * limit]).tolist() == [False, True]
     contact = pinch(1e-3)
     assert (solve_contact(slab['half_space'], contact, {}).flags == PATCH_THIN).all()

@@ -41,7 +41,8 @@ def test_rows_of_the_object_are_those_of_softened_distances(seed, count, softeni
     points, normals, areas, rng = random_nodes(seed, count)
     squares = squares_between(points) + softening * (areas[:, None] + areas) / np.pi
     expected = normals @ normals.T / (np.pi * 2e5 * np.sqrt(squares))
-    assert_close(half_space.half_space_compliance(points, normals, areas, 2e5, softening),
+    rows = np.arange(len(points))
+    assert_close(half_space.half_space_rows(rows, points, normals, areas, 2e5, softening),
                  expected)
     rows = rng.integers(0, count, 4)
     assert_close(half_space.half_space_rows(rows, points, normals, areas, 2e5, softening),
