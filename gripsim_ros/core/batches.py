@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, BoolArray, IntArray
 from .errors import ShapeError
-from .fields import documented, shaped
+from .fields import checked_array, documented, shaped
 from .transforms import checked_rigid
 
 #: Only distances are wanted: open hands, approaches, free closing steps.
@@ -145,13 +145,13 @@ class ConfigurationBatch:
 
     def __post_init__(self) -> None:
         """Check every field; take objects that have not moved where nothing is said."""
-        n = self._take('joint_positions', None, None).shape[0]
+        n = self._take('joint_positions', 'any', 'any').shape[0]
         if self.settled_object is None:
             object.__setattr__(self, 'settled_object', _empty(n, 6))
         for name, shape in (('joint_displacements', self.joint_positions.shape),
                             ('T_object_palm', (n, 4, 4)), ('sweep_object', (n, 3)),
-                            ('settled_object', (n, 6)), ('load_cases', (None, LOAD_CASE_WIDTH)),
-                            ('obstacles', (None, OBSTACLE_WIDTH))):
+                            ('settled_object', (n, 6)), ('load_cases', ('any', LOAD_CASE_WIDTH)),
+                            ('obstacles', ('any', OBSTACLE_WIDTH))):
             self._take(name, *shape)
         checked_rigid(self.T_object_palm, 'T_object_palm')
         check_obstacles(self.obstacles, 'obstacles')
@@ -161,19 +161,9 @@ class ConfigurationBatch:
             raise ShapeError(f'elasticity must be one of {", ".join(ELASTICITIES[1:])}, or empty, '
                              f'got {self.elasticity!r:.60}')
 
-    def _take(self, name: str, *shape: int | None) -> Array:
-        """Keep a field as finite numbers of a shape, None being any size, and return it."""
-        value = getattr(self, name)
-        try:
-            array = np.asarray(value, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ShapeError(f'{name} must be numbers, got {value!r:.60}') from None
-        if array.ndim != len(shape) or any(
-                size not in (None, there) for size, there in zip(shape, array.shape)):
-            wanted = ', '.join('any' if size is None else str(size) for size in shape)
-            raise ShapeError(f'{name} must have shape ({wanted}), got {array.shape}')
-        if not np.isfinite(array).all():
-            raise ShapeError(f'{name} must be finite, got NaN or infinity')
+    def _take(self, name: str, *shape: int | str) -> Array:
+        """Keep a field as finite numbers of a shape, and return it."""
+        array = checked_array(getattr(self, name), name, *shape)
         object.__setattr__(self, name, array)
         return array
 

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..arrays import Array
-from ..errors import GripsimError, MeshError, told_outside
-from .mesh import TriangleMesh, checked_points
+from ..errors import GripsimError, MeshError, ShapeError, told_outside
+from ..fields import checked_array
+from .mesh import TriangleMesh
 from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
@@ -119,7 +120,7 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
     """Return the draft of valid arrays in metres, unused vertices left out."""
     if not (isinstance(scale, (int, float, np.number)) and np.isfinite(scale) and scale > 0.0):
         raise MeshError(f'scale must be a finite number above 0, got {scale}')
-    points = checked_points(vertices)
+    points = checked_array(vertices, 'vertices', 'V', 3, finite=False)
     checked = TriangleMesh(np.nan_to_num(points), faces).faces  # type: ignore[arg-type]
     if len(checked) > MAX_FACES:
         raise MeshError(f'a mesh may have at most {MAX_FACES} faces, got {len(checked)}')
@@ -133,6 +134,18 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
         return Draft(scaled, checked)
     return Draft(scaled, renumbered,
                  (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
+
+
+def finite_points(points: Array, what: str, least: int, most: int
+                  ) -> tuple[Array, tuple[str, ...]]:
+    """Return those of points ``(n, d)`` that are finite, and a note of the others."""
+    if len(points) > most:
+        raise ShapeError(f'{what} may have at most {most} points, got {len(points)}')
+    finite = points[np.isfinite(points).all(axis=1)]
+    dropped, distinct = len(points) - len(finite), len(np.unique(finite, axis=0))
+    if distinct < least:
+        raise ShapeError(f'{what} needs at least {least} different finite points, got {distinct}')
+    return finite, (f'dropped {dropped} points that are not finite',) if dropped else ()
 
 
 def check_extent(points: Array, scale: float) -> float:

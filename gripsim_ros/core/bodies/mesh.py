@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import MeshError, ShapeError
+from ..fields import checked_array
 from ..transforms import apply
 from .topology import EdgeTable, connected_labels, edge_table
 
@@ -37,19 +38,8 @@ def row_dot(a: Array, b: Array) -> Array:
     return np.einsum('...i,...i->...', a, b)
 
 
-def checked_points(vertices: ArrayLike) -> Array:
-    """Return a copy of ``vertices (V, 3)``; ShapeError where they have another shape or type."""
-    try:
-        array = np.array(vertices, dtype=np.float64, order='C')
-    except (TypeError, ValueError):
-        raise ShapeError('vertices must be numbers of shape (V, 3)') from None
-    if array.ndim != 2 or array.shape[1] != 3:
-        raise ShapeError(f'vertices must have shape (V, 3), got {array.shape}')
-    return array
-
-
 def _checked_vertices(vertices: ArrayLike) -> Array:
-    array = checked_points(vertices)
+    array = checked_array(vertices, 'vertices', 'V', 3, finite=False)
     bad = np.flatnonzero(~np.isfinite(array).all(axis=1))
     if bad.size:
         raise ShapeError(

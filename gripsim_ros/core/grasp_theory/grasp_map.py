@@ -10,6 +10,7 @@ import numpy as np
 from ..arrays import Array, IntArray
 from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
+from ..fields import checked_array
 from ..hand import HandModel, link_poses_and_jacobians
 from ..transforms import cross, from_rotation_vector, skew
 
@@ -46,9 +47,7 @@ def contact_frames(normals: Array) -> Array:
     Source: Murray, Li & Sastry 1994, section 5.2, with the normal first; the choice
     of t1 is ours and fixes the phase of linearised cones.
     """
-    normals = np.asarray(normals, float)
-    if normals.ndim != 2 or normals.shape[1] != 3:
-        raise ShapeError(f'contact normals must be (k, 3), got {normals.shape}')
+    normals = checked_array(normals, 'contact normals', 'k', 3)
     lengths = np.linalg.norm(normals, axis=1)
     if not (np.abs(lengths - 1.0) < UNIT_TOLERANCE).all():
         raise ShapeError(f'contact normals must have length 1, got {lengths.tolist()}')
@@ -118,9 +117,7 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
     ShapeError
         ``load_cases`` is not ``(c, 9)``.
     """
-    load_cases = np.asarray(load_cases, float)
-    if load_cases.ndim != 2 or load_cases.shape[1] != LOAD_CASE_WIDTH:
-        raise ShapeError(f'load cases must be (c, {LOAD_CASE_WIDTH}), got {load_cases.shape}')
+    load_cases = checked_array(load_cases, 'load cases', 'c', LOAD_CASE_WIDTH)
     forces = mass * load_cases[:, :3] + load_cases[:, 3:6]
     moments = load_cases[:, 6:] - cross(np.asarray(centre_of_mass), load_cases[:, 3:6])
     return np.hstack([forces, moments])

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from ..arrays import Array, IntArray
 from ..batches import ConfigurationBatch, LinkStateBatch
-from ..errors import ShapeError
+from ..fields import checked_array
 from ..numerics.kernels import njit
 from .model import HandModel
 from .tree import PRISMATIC, REVOLUTE, JointedChain
@@ -48,7 +48,8 @@ def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
 
 def frame_poses(hand: JointedChain, joint_positions: ArrayLike) -> Array:
     """Return ``T_palm_frame (n, F, 4, 4)`` of every frame, those without geometry too."""
-    return tree_poses(_checked(hand, joint_positions), *tree_arguments(hand))
+    positions = checked_array(joint_positions, 'joint_positions', 'n', len(hand.joint_names))
+    return tree_poses(positions, *tree_arguments(hand))
 
 
 def link_jacobians(hand: JointedChain, joint_positions: ArrayLike) -> Array:
@@ -127,8 +128,9 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     ShapeError
         The hand has another number of joints.
     """
-    positions = _checked(hand, configurations.joint_positions)
-    displacements = _checked(hand, configurations.joint_displacements, 'joint_displacements')
+    positions, displacements = (
+        checked_array(getattr(configurations, name), name, 'n', len(hand.joint_names))
+        for name in ('joint_positions', 'joint_displacements'))
     T_object_palm = np.ascontiguousarray(configurations.T_object_palm, float)
     tree = tree_arguments(hand)
     poses = tree_poses(positions, *tree)
@@ -136,20 +138,6 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     T_object_link, twists = _in_object(
         T_object_palm, poses, hand.link_frames, jacobians, displacements)
     return LinkStateBatch(configurations, T_object_link, twists)
-
-
-def _checked(hand: JointedChain, values: ArrayLike, name: str = 'joint_positions') -> Array:
-    try:
-        array = np.ascontiguousarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError(f'{name} must be numbers of shape (n, {len(hand.joint_names)}), '
-                         f'got {values!r:.60}') from None
-    if array.ndim != 2 or array.shape[1] != len(hand.joint_names):
-        raise ShapeError(f'{name} must have shape (n, {len(hand.joint_names)}), '
-                         f'got {array.shape}')
-    if not np.isfinite(array).all():
-        raise ShapeError(f'{name} must be finite, got NaN or infinity')
-    return array
 
 
 def tree_arguments(hand: JointedChain) -> TreeArguments:

@@ -49,9 +49,9 @@ def test_frames_are_crosses_with_the_axes_where_some_normals_are_along_z(seed):
 
 
 @pytest.mark.parametrize('normals, message', [
-    (np.zeros((2, 2)), r'must be \(k, 3\), got \(2, 2\)'),
+    (np.zeros((2, 2)), r'must have shape \(k, 3\), got \(2, 2\)'),
     (np.array([[2.0, 0.0, 0.0]]), r'must have length 1, got \[2.0\]'),
-    (np.array([[np.nan, 0.0, 0.0]]), 'must have length 1')])
+    (np.array([[np.nan, 0.0, 0.0]]), 'must be finite')])
 def test_what_is_no_normal_is_refused(normals, message):
     with pytest.raises(ShapeError, match=message):
         contact_frames(normals)
@@ -99,5 +99,5 @@ def test_wrenches_of_loads_are_those_of_weight_at_the_centre_and_force_at_the_or
 
 
 def test_load_cases_of_another_width_are_refused():
-    with pytest.raises(ShapeError, match=r'must be \(c, 9\), got \(2, 6\)'):
+    with pytest.raises(ShapeError, match=r'must have shape \(c, 9\), got \(2, 6\)'):
         load_wrenches(np.zeros((2, 6)), 1.0, np.zeros(3))

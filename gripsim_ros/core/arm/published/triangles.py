@@ -3,8 +3,9 @@
 import numpy as np
 
 from ...arrays import Array, BoolArray
-from ...contact.backends.common_plane import checked_points, common_plane
+from ...contact.backends.common_plane import common_plane
 from ...errors import ShapeError
+from ...fields import checked_array
 
 
 def arm_triangles(joints: Array) -> Array:
@@ -25,10 +26,7 @@ def arm_triangles(joints: Array) -> Array:
     -----
     Source: Zhang and Shen 2004, section 1.1: (m0, m1, m2) and (m2, m3, m4).
     """
-    joints = checked_points('joints', joints)
-    if len(joints) != 5:
-        raise ShapeError(f'an arm has five joints m0 to m4 here, got {len(joints)}')
-    return joints[[[0, 1, 2], [2, 3, 4]]]
+    return checked_array(joints, 'joints m0 to m4', 5, 3)[[[0, 1, 2], [2, 3, 4]]]
 
 
 def triangles_may_meet(triangles_a: Array, triangles_b: Array, base_a: Array, base_b: Array,

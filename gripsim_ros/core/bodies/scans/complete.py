@@ -9,7 +9,8 @@ from scipy.spatial import ConvexHull, QhullError, cKDTree
 
 from ...arrays import Array
 from ...errors import GripsimError, MeshError, ShapeError
-from ..loading import check_extent, repair_mesh
+from ...fields import checked_array
+from ..loading import check_extent, finite_points, repair_mesh
 from ..mesh import TriangleMesh
 from .relief import Relief, build_relief
 from .surface import smooth_solid
@@ -149,24 +150,10 @@ def _checked(points: ArrayLike, scale: float) -> tuple[Array, tuple[str, ...]]:
     """Return finite, distinct points in metres and what was dropped."""
     if not (np.isfinite(scale) and scale > 0.0):
         raise MeshError(f'scale must be a finite number above 0, got {scale}')
-    try:
-        cloud = np.asarray(points, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError('a scan needs numbers of shape (n, 3)') from None
-    if cloud.ndim != 2 or cloud.shape[1] != 3:
-        raise ShapeError(f'a scan needs points of shape (n, 3), got {cloud.shape}')
-    if len(cloud) > MAX_POINTS:
-        raise ShapeError(f'a scan may have at most {MAX_POINTS} points, got {len(cloud)}')
-    finite = np.isfinite(cloud).all(axis=1)
-    dropped = int(np.count_nonzero(~finite))
-    notes: tuple[str, ...] = ()
-    if dropped:
-        notes = (f'dropped {dropped} points that are not finite',)
+    cloud, notes = finite_points(checked_array(points, 'a scan', 'n', 3, finite=False), 'a scan',
+                                 MIN_POINTS, MAX_POINTS)
     with np.errstate(over='ignore'):
-        cloud = np.unique(scale * cloud[finite], axis=0)
-    if len(cloud) < MIN_POINTS:
-        raise ShapeError(f'a scan needs at least {MIN_POINTS} different finite points, '
-                         f'got {len(cloud)}')
+        cloud = np.unique(scale * cloud, axis=0)
     _check_extents(cloud, scale)
     return cloud, notes
 
@@ -189,9 +176,7 @@ def median_spacing(cloud: Array) -> float:
 
 def _view_from(viewpoint: ArrayLike, scale: float, cloud: Array) -> tuple[Array, float]:
     """Return the view's unit direction and the distance of the points' middle [m]."""
-    place = np.asarray(viewpoint, float)
-    if place.shape != (3,) or not np.isfinite(place).all():
-        raise ShapeError(f'the viewpoint must be three finite numbers, got {viewpoint!r}')
+    place = checked_array(viewpoint, 'the viewpoint', 3)
     way = cloud.mean(axis=0) - scale * place
     length = float(np.linalg.norm(way))
     if length < np.ptp(cloud, axis=0).max() / 2.0:

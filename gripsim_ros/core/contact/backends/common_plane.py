@@ -9,10 +9,10 @@ turning a first guess a little, four ways, as long as that widens the gap.
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from ...arrays import Array
 from ...errors import ShapeError
+from ...fields import checked_array
 from ...transforms import cross
 from .convex.decomposition import ConvexPart
 from .convex.epa import pair_contact
@@ -83,10 +83,11 @@ def common_plane(a: Array, b: Array, normal: Array | None = None,
     to attempt, since with fixed ones the search stalls, as the paper says itself. A gap not above
     0 proves nothing: ``pair_contact`` decides.
     """
-    a, b = checked_points('a', a), checked_points('b', b)
-
+    a, b = checked_array(a, 'a', 'n', 3), checked_array(b, 'b', 'm', 3)
+    if not (len(a) and len(b)):
+        raise ShapeError(f'a and b must have points, got {len(a)} and {len(b)}')
     n = _unit(b.mean(axis=0) - a.mean(axis=0) if normal is None
-              else checked_points('normal', [normal])[0])
+              else checked_array(normal, 'normal', 3))
     gap, iterations, turn = _separation(a, b, n), 1, MAX_TURN
     for attempt in range(MAX_ITERATIONS):
         if turn < MIN_TURN or (early_exit and gap > 0.0):
@@ -100,16 +101,6 @@ def common_plane(a: Array, b: Array, normal: Array | None = None,
             turn /= 2.0
     nearest_a, nearest_b = a[np.argmax(a @ n)], b[np.argmin(b @ n)]
     return CommonPlane(gap, n, (nearest_a + nearest_b) / 2.0, iterations)
-
-
-def checked_points(name: str, points: ArrayLike) -> Array:
-    """Return points as ``(n, 3)`` float; raise ShapeError where they are not."""
-    array = np.asarray(points, float)
-    if array.ndim != 2 or array.shape[1] != 3 or not len(array):
-        raise ShapeError(f'{name} must be points (n, 3) with n > 0, got {array.shape}')
-    if not np.isfinite(array).all():
-        raise ShapeError(f'{name} must be finite')
-    return array
 
 
 def _unit(vector: Array) -> Array:

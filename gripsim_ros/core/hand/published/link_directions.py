@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array
-from ...errors import HandError, ShapeError
+from ...errors import HandError
+from ...fields import checked_array
 from ..kinematics import frame_poses, link_jacobians
 from ..model import HandModel
 from ..tree import PRISMATIC, KinematicTree
@@ -57,20 +58,14 @@ def link_displacements(hand: HandModel, joint_positions: ArrayLike,
     exact displacement only where one joint moves and the point is the next joint's origin.
     ``JACOBIAN_CENTROID``: own choice, exact for the centroid.
     """
-    displacements = np.asarray(joint_displacements, float)
     poses = frame_poses(hand, joint_positions)
-    _check_displacements(hand, poses, displacements)
+    displacements = checked_array(joint_displacements, 'joint_displacements', len(poses),
+                                  len(hand.joint_names))
     if method == JACOBIAN_CENTROID:
         return _exact(hand, poses, link_jacobians(hand, joint_positions), displacements)
     if method == SEED:
         return _truncated(hand, poses, displacements)
     raise HandError(f'unknown method {method!r}; allowed are {JACOBIAN_CENTROID!r}, {SEED!r}')
-
-
-def _check_displacements(hand: HandModel, poses: Array, displacements: Array) -> None:
-    if displacements.shape != (len(poses), len(hand.joint_names)):
-        raise ShapeError('joint_displacements must have shape '
-                         f'{(len(poses), len(hand.joint_names))}, got {displacements.shape}')
 
 
 def mesh_centroids(hand: HandModel) -> Array:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError
+from ...fields import checked_array
 from ...numerics import complementarity, cholesky
 from ...numerics.kernels import njit
 from ...options import option, Options
@@ -61,15 +62,10 @@ class PatchNodes:
 
     def __post_init__(self) -> None:
         """Check shapes and numbers."""
-        count = len(self.depths)
-        for name, shape in (('points', (count, 3)), ('normals', (count, 3)),
-                            ('areas', (count,)), ('depths', (count,)), ('patches', (count,))):
-            if np.shape(getattr(self, name)) != shape:
-                raise ShapeError(
-                    f'nodes.{name} must be {shape}, got {np.shape(getattr(self, name))}')
-        for name in ('points', 'normals', 'areas'):
-            if not np.isfinite(getattr(self, name)).all():
-                raise ShapeError(f'nodes.{name} must be finite, got NaN or infinity')
+        count = len(checked_array(self.depths, 'nodes.depths', 'n', finite=False))
+        for name, *shape in (('points', count, 3), ('normals', count, 3), ('areas', count),
+                             ('patches', count)):
+            checked_array(getattr(self, name), f'nodes.{name}', *shape)
         if not (self.areas > 0.0).all():
             raise ShapeError('nodes.areas must be above 0')
         if np.isnan(self.depths).any() or (self.depths == np.inf).any():

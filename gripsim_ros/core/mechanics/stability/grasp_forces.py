@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...arrays import Array
+from ...fields import checked_array
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from .grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
-from .stability import checked_friction, checked_wrenches
+from .stability import checked_friction
 
 
 #: Relative size below which a load is none [-].
@@ -180,7 +181,7 @@ def solve_in_space(space: ForceSpace, wrenches: Array, friction: float,
     forces : bool
         Without, a capable answer has none and no worst case, which saves some time.
     """
-    wrenches = checked_wrenches(wrenches)
+    wrenches = checked_array(wrenches, 'wrenches', 'c', 6)
     friction = checked_friction(friction)
     if len(wrenches) == 0:
         return no_forces(space.total, True, -1, 0.0)

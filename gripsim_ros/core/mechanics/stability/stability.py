@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array
-from ...errors import ShapeError, TaskError
+from ...errors import TaskError
+from ...fields import checked_array
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...options import option, Options
 from ...transforms import from_rotation_vector
@@ -134,7 +135,7 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
     -----
     Own derivation, see docs/model/stability.md; limit surface: Howe & Cutkosky 1996.
     """
-    wrenches, friction = checked_wrenches(wrenches), checked_friction(friction)
+    wrenches, friction = checked_array(wrenches, 'wrenches', 'c', 6), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
     grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
@@ -195,7 +196,7 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     -----
     Own derivation, see docs/model/stability.md.
     """
-    wrench, friction = checked_wrenches(np.atleast_2d(wrench))[0], checked_friction(friction)
+    wrench, friction = checked_array(wrench, 'wrench', 6), checked_friction(friction)
     grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
     x = settled * unit
     equilibrium.solve_load_case(x, np.zeros(6), grasp)
@@ -230,14 +231,6 @@ def checked_friction(friction: float) -> float:
     if not (np.isfinite(friction) and friction >= 0.0):
         raise TaskError(f'friction must be 0 or above and finite, got {friction}')
     return float(friction)
-
-
-def checked_wrenches(wrenches: Array) -> Array:
-    """Return wrenches as ``(c, 6)`` float; raise ShapeError where they are not."""
-    wrenches = np.asarray(wrenches, float, order='C')
-    if wrenches.ndim != 2 or wrenches.shape[1] != 6 or not np.isfinite(wrenches).all():
-        raise ShapeError(f'wrenches must be (c, 6) and finite, got {wrenches.shape}')
-    return wrenches
 
 
 def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,

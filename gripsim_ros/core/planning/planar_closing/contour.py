@@ -7,8 +7,9 @@ from numpy.typing import ArrayLike
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...bodies.loading import check_extent
+from ...bodies.loading import check_extent, finite_points
 from ...errors import MeshError, ShapeError
+from ...fields import checked_array
 from ...numerics.kernels import njit
 
 
@@ -237,7 +238,11 @@ def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:
     -----
     Own procedure; the seed takes an ordered array as given.
     """
-    points, notes = _finite_points(values)
+    points = checked_array(values, 'a contour', 'n', '2 or 3', finite=False)
+    if points.shape[1] not in (2, 3):
+        raise ShapeError(f'a contour must have shape (n, 2 or 3), got {points.shape}')
+    points, notes = finite_points(points, 'a contour', FEWEST_POINTS, MOST_POINTS)
+    check_extent(points, 1.0)
     centre = points.mean(axis=0)
     _, sizes, rows = np.linalg.svd(points - centre, full_matrices=False)
     if sizes[1] <= FLAT * sizes[0]:
@@ -263,25 +268,6 @@ def contour_of_points(values: ArrayLike) -> tuple[Contour, tuple[str, ...]]:
     if not closed:
         notes = (*notes, f'the contour is open: {1e3 * gap:.3g} mm between its ends')
     return Contour(points, closed, origin, axes), notes
-
-
-def _finite_points(values: ArrayLike) -> tuple[Array, tuple[str, ...]]:
-    try:
-        points = np.array(values, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ShapeError('a contour needs numbers of shape (n, 2) or (n, 3)') from None
-    if points.ndim != 2 or points.shape[1] not in (2, 3):
-        raise ShapeError(f'a contour needs shape (n, 2) or (n, 3), got {points.shape}')
-    if len(points) > MOST_POINTS:
-        raise ShapeError(f'a contour may have at most {MOST_POINTS} points, got {len(points)}')
-    finite = np.isfinite(points).all(axis=1)
-    dropped = int(np.count_nonzero(~finite))
-    points = points[finite]
-    if len(np.unique(points, axis=0)) < FEWEST_POINTS:
-        raise ShapeError(f'a contour needs at least {FEWEST_POINTS} different finite points, got '
-                         f'{len(np.unique(points, axis=0))}')
-    check_extent(points, 1.0)
-    return points, (f'dropped {dropped} points that are not finite',) if dropped else ()
 
 
 def _ordered(points: Array) -> tuple[Array, bool]:

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
-from ...errors import HandError, ShapeError
+from ...errors import HandError
+from ...fields import checked_array
 from .advance import close_chain
 from .first_touch import chain_points, first_turn, place_bars
 
@@ -252,14 +253,7 @@ def close_simultaneously(chain: PlanarChain, segments: ArrayLike, closed: ArrayL
 
 def _prepared(chain: PlanarChain, segments: ArrayLike, clearance: float) -> tuple[Array, Array]:
     """Return checked pieces (n, 2, 2) and the phalanges' distances from them in contact (L,)."""
-    try:
-        pieces = np.ascontiguousarray(segments, dtype=float)
-    except (TypeError, ValueError):
-        raise ShapeError('a contour needs segments of shape (n, 2, 2)') from None
-    if pieces.ndim != 3 or pieces.shape[1:] != (2, 2):
-        raise ShapeError(f'a contour needs segments of shape (n, 2, 2), got {pieces.shape}')
-    if not np.isfinite(pieces).all():
-        raise ShapeError('a contour must be finite')
+    pieces = checked_array(segments, 'segments of a contour', 'n', 2, 2)
     if not (np.isfinite(clearance) and clearance >= -chain.half_thickness.min()):
         raise HandError('the clearance may be negative by at most the half thickness, '
                         f'{chain.half_thickness.min():.4g} m, got {clearance}')

@@ -141,7 +141,7 @@ def test_points_that_are_not_finite_are_dropped_and_told():
     (np.full((90, 3), np.nan), 'finite points, got 0'),
     (np.repeat(half_sphere()[:10], 9, axis=0), 'finite points, got 10'),
     (np.zeros((40, 2)), r'shape \(n, 3\), got \(40, 2\)'),
-    (np.zeros((2_000_001, 3)), 'at most 2000000 points'), ('scan', 'needs numbers')])
+    (np.zeros((2_000_001, 3)), 'at most 2000000 points'), ('scan', 'must be numbers')])
 def test_scans_that_are_none_are_refused(points, message):
     with pytest.raises(ShapeError, match=message):
         complete_scan(points, 'mirror')
@@ -159,7 +159,7 @@ def test_scans_without_a_body_are_refused(points, message):
 
 @pytest.mark.parametrize('arguments, message', [
     ({'method': 'guess'}, "one of mirror, extrude, convex, got 'guess'"),
-    ({'viewpoint': (0.0, np.nan, 0.0)}, 'three finite numbers'),
+    ({'viewpoint': (0.0, np.nan, 0.0)}, 'viewpoint must be finite'),
     ({'viewpoint': (0.0, 0.0, 0.0)}, 'outside the scan')])
 def test_bad_ways_to_close_are_refused(arguments, message):
     with pytest.raises(ShapeError, match=message):

@@ -127,8 +127,8 @@ def test_the_last_plane_warms_the_next_search(seed):
 
 
 @pytest.mark.parametrize('a, b, said', [
-    (np.zeros((0, 3)), np.zeros((1, 3)), 'a must be points'),
-    (np.zeros((1, 3)), np.zeros(3), 'b must be points'),
+    (np.zeros((0, 3)), np.zeros((1, 3)), 'must have points, got 0 and 1'),
+    (np.zeros((1, 3)), np.zeros(3), 'b must have shape'),
     (np.full((1, 3), np.nan), np.zeros((1, 3)), 'finite')])
 def test_bad_points_are_refused(a, b, said):
     with pytest.raises(ShapeError, match=said):

@@ -296,7 +296,7 @@ def test_options_out_of_range_are_refused(values, message):
 
 
 def test_wrenches_and_friction_out_of_range_are_refused():
-    with pytest.raises(ShapeError, match=r'wrenches must be \(c, 6\) and finite, got \(6,\)'):
+    with pytest.raises(ShapeError, match=r'wrenches must have shape \(c, 6\), got \(6,\)'):
         solve(pinch(), np.zeros(6))
     with pytest.raises(TaskError, match='friction must be 0 or above and finite, got nan'):
         solve(pinch(), np.zeros((1, 6)), np.nan)

@@ -444,7 +444,7 @@ def test_wrenches_may_lie_in_memory_in_any_order():
 
 
 def test_wrenches_and_friction_out_of_range_are_refused():
-    with pytest.raises(ShapeError, match=r'wrenches must be \(c, 6\) and finite, got \(6,\)'):
+    with pytest.raises(ShapeError, match=r'wrenches must have shape \(c, 6\), got \(6,\)'):
         judge(pinch(), np.zeros(6))
     with pytest.raises(TaskError, match='friction must be 0 or above and finite, got -0.5'):
         judge(pinch(), np.zeros((1, 6)), -0.5)

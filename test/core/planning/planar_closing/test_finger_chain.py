@@ -185,7 +185,7 @@ def test_a_start_inside_the_contour_is_told():
 @pytest.mark.parametrize('segments, message', [
     (np.zeros((3, 2)), r'shape \(n, 2, 2\), got \(3, 2\)'),
     (np.full((2, 2, 2), np.nan), 'must be finite'),
-    ('contour', 'needs segments')])
+    ('contour', 'must be numbers')])
 def test_bad_contours_are_refused(segments, message):
     with pytest.raises(ShapeError, match=message):
         close_sequentially(PlanarChain.straight([0.0, 0.0], [1.0]), segments)

@@ -77,7 +77,7 @@ def test_scanned_points_become_a_contour(points, closed, note):
     (1000.0 * CIRCLE, '--scale 0.001'), (1e-3 * CIRCLE, '--scale 1000'),
     (CIRCLE[:, :1], r'got \(60, 1\)'), (np.zeros((1_000_001, 2)), 'at most 1000000 points'),
     (np.random.default_rng(1).normal(size=(50, 3)), 'must lie in one plane'),
-    ([['a', 'b']], 'needs numbers')])
+    ([['a', 'b']], 'must be numbers')])
 def test_points_that_are_no_contour_are_refused(points, message):
     with pytest.raises(MeshError if 'scale' in message else ShapeError, match=message):
         contour_of_points(points)

@@ -10,6 +10,7 @@ from ....arrays import Array, IntArray
 from ....bodies import TriangleMesh
 from ....bodies.topology import connected_labels
 from ....errors import MeshError, ShapeError
+from ....fields import checked_array
 from ....transforms import apply
 from ...distance.link_hulls import adjacency_graph, hull_surface
 
@@ -86,9 +87,7 @@ def convex_part(points: Array) -> ConvexPart:
     Quickhull (Barber et al. 1996). Facets in one plane are joined to one polygon, so that
     a box has six faces.
     """
-    points = np.asarray(points, float)
-    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
-        raise ShapeError(f'a convex part needs finite points (n, 3), got {points.shape}')
+    points = checked_array(points, 'points of a convex part', 'n', 3)
     try:
         hull = ConvexHull(points)
     except (QhullError, ValueError):

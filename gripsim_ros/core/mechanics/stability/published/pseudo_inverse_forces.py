@@ -3,10 +3,10 @@
 import numpy as np
 
 from ....arrays import Array
+from ....fields import checked_array
 from ....grasp_theory.contact_set import ContactSet, TorqueOptions
 from ..grasp_force_socp import ForceSpace, MinimalForceOptions
 from ..grasp_forces import cone_violation
-from ..stability import checked_wrenches
 
 
 def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
@@ -41,7 +41,7 @@ def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: 
     space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None,
                        MinimalForceOptions(), TorqueOptions(length_scale, tilting_share=0.0))
     inverse = np.linalg.pinv(space.map)
-    scaled = checked_wrenches(wrenches) / space.unit
+    scaled = checked_array(wrenches, 'wrenches', 'c', 6) / space.unit
     gamma = -scaled @ inverse.T
     if internal is not None:
         start = np.asarray(internal, float).reshape(-1)
