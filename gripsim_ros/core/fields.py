@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .arrays import Array, BoolArray, IntArray
-from .errors import ShapeError
+from .errors import GripsimError, ShapeError
 
 #: Size of an axis of a field: a number; a symbol of ``batches``; with ``+1`` one more than that;
 #: ``n?``: n or nothing.
@@ -60,26 +60,27 @@ def shaped(*shape: str | int, unit: str = '-', text: str = '', contact: str = ''
                            'grasp': grasp, 'may_be': may_be.split()}, **options)
 
 
-def checked_array(values: ArrayLike, name: str, *shape: int | str, finite: bool = True) -> Array:
+def checked_array(values: ArrayLike, name: str, *shape: int | str, finite: bool = True,
+                  error: type[GripsimError] = ShapeError) -> Array:
     """
     Return numbers of a shape, in which a symbol stands for any length.
 
     Raises
     ------
     ShapeError
-        They are no such numbers, or one is not finite where all must be; it calls them ``name``.
+        Or another ``error``: they are no such numbers, or one is not finite where all must be;
+        it calls them ``name``.
     """
     wanted = ', '.join(map(str, shape))
     try:
         array = np.asarray(values, np.float64, order='C')
     except (TypeError, ValueError):
-        raise ShapeError(f'{name} must be numbers of shape ({wanted}), got {values!r:.60}'
-                         ) from None
+        raise error(f'{name} must be numbers of shape ({wanted}), got {values!r:.60}') from None
     if array.ndim != len(shape) or any(
             size != there for size, there in zip(shape, array.shape) if isinstance(size, int)):
-        raise ShapeError(f'{name} must have shape ({wanted}), got {array.shape}')
+        raise error(f'{name} must have shape ({wanted}), got {array.shape}')
     if finite and not np.isfinite(array).all():
-        raise ShapeError(f'{name} must be finite, got NaN or infinity')
+        raise error(f'{name} must be finite, got NaN or infinity')
     return array
 
 

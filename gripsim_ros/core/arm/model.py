@@ -11,6 +11,7 @@ from scipy.stats import qmc
 from ..arrays import Array, BoolArray, IntArray
 from ..contact.backends.convex.decomposition import ConvexPart
 from ..errors import ArmError
+from ..fields import checked_array
 from ..hand.kinematics import frame_poses, link_jacobians
 from ..hand.tree import KinematicTree
 
@@ -106,10 +107,8 @@ class ArmModel:
         ArmError
             Their number is wrong, one is not finite or outside its limits.
         """
-        array = np.asarray(joints, float)
-        if array.shape != (len(self.joint_names),) or not np.isfinite(array).all():
-            raise ArmError(f'arm {self.name!r} has {len(self.joint_names)} joints, '
-                           f'got {array.tolist()}')
+        array = checked_array(joints, f'joints of arm {self.name!r}', len(self.joint_names),
+                              error=ArmError)
         outside = (array < self.joint_lower - 1e-9) | (array > self.joint_upper + 1e-9)
         if outside.any():
             k = int(np.argmax(outside))

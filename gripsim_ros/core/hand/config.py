@@ -8,7 +8,7 @@ import yaml
 
 from ..arrays import Array
 from ..errors import HandError
-from .description import Pad, Preshape, named_vector, three_numbers
+from .description import Pad, Preshape, checked_direction, named_vector
 
 
 _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
@@ -93,21 +93,14 @@ def read_palm_axes(config: Mapping[str, Any]) -> Array:
     HandError
         A direction is zero or no three finite numbers, or both are parallel.
     """
-    z = _direction(config.get('approach', (0.0, 0.0, 1.0)), 'approach')
+    z = checked_direction(config.get('approach', (0.0, 0.0, 1.0)), 'approach')
     default = np.eye(3)[0 if abs(z[0]) < 0.5 else 1]
-    x = _direction(config.get('across', default), 'across')
+    x = checked_direction(config.get('across', default), 'across')
     if abs(x @ z) > MOST_ALONG:
         raise HandError(f'across {x.tolist()} must not be parallel to approach {z.tolist()}')
     x = x - (x @ z) * z
     x = x / np.linalg.norm(x)
     return np.stack([x, np.cross(z, x), z], axis=1)
-
-
-def _direction(values: Any, key: str) -> Array:
-    vector = three_numbers(values, f'{key} must be three finite numbers, not all 0')
-    if not np.linalg.norm(vector) > 1e-9:
-        raise HandError(f'{key} must be three finite numbers, not all 0, got {values!r}')
-    return vector / np.linalg.norm(vector)
 
 
 def read_preshapes(config: Mapping[str, Any], joint_names: tuple[str, ...], lower: Array,

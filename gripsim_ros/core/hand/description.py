@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
+from ..fields import checked_array
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,8 @@ def named_vector(joint_names: tuple[str, ...], values: Mapping[str, float], wher
     missing = [name for name in joint_names if name not in values]
     if missing:
         raise HandError(f'{where}: no value for joint {missing[0]!r}')
-    try:
-        vector = np.array([float(values[name]) for name in joint_names])
-    except (TypeError, ValueError):
-        raise HandError(f'{where}: joint values must be numbers, '
-                        f'got {dict(values)}') from None
-    if not np.isfinite(vector).all():
-        raise HandError(f'{where}: joint values must be finite, got {vector.tolist()}')
-    return vector
+    return checked_array([values[name] for name in joint_names], f'{where}: joint values',
+                         len(joint_names), error=HandError)
 
 
 def three_numbers(values: Any, wanted: str) -> Array:
@@ -119,3 +114,12 @@ def three_numbers(values: Any, wanted: str) -> Array:
     if vector.shape != (3,) or not np.isfinite(vector).all():
         raise HandError(f'{wanted}, got {values!r}')
     return vector
+
+
+def checked_direction(values: Any, name: str) -> Array:
+    """Return a direction of three numbers at length 1, or raise ``HandError``."""
+    wanted = f'{name} must be three finite numbers, not all 0'
+    vector = three_numbers(values, wanted)
+    if not np.linalg.norm(vector) > 1e-9:
+        raise HandError(f'{wanted}, got {values!r}')
+    return vector / np.linalg.norm(vector)

@@ -8,7 +8,7 @@ import numpy as np
 from ..arrays import Array
 from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
-from .description import HandLink, Pad, three_numbers
+from .description import HandLink, Pad, checked_direction, three_numbers
 
 
 _OUTWARD = (1.0, 0.0, 0.0)
@@ -32,13 +32,9 @@ def make_link(name: str, mesh: TriangleMesh, surface: Mapping[str, Any],
     if pad is not None and pad not in pads:
         raise HandError(f'surface of {name!r}: no pad {pad!r} ({sorted(pads)})')
     middle = 0.5 * (mesh.vertices.min(axis=0) + mesh.vertices.max(axis=0))
-    outward = three_numbers(surface.get('outward', _OUTWARD), f'surface of {name!r}: outward must '
-                            'be three finite numbers')
+    outward = checked_direction(surface.get('outward', _OUTWARD), f'surface of {name!r}: outward')
     through = three_numbers(surface.get('through', middle), f'surface of {name!r}: through must '
                             'be three finite numbers')
-    if not np.linalg.norm(outward) > 1e-9:
-        raise HandError(f'surface of {name!r}: outward must not be zero')
-    outward = outward / np.linalg.norm(outward)
     found = outermost_point(mesh, through, outward)
     if found is None and 'through' not in surface:
         face = int(np.argmax(mesh.face_centroids @ outward))

@@ -12,6 +12,7 @@ from ..contact import (
 from ..contact.geometry.curved_surface import lift_onto_surface
 from ..contact.geometry.ray_casting import AHEAD, cast_rays
 from ..errors import TaskError
+from ..fields import checked_array
 from ..hand import HandLink
 from ..transforms import transform
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
@@ -153,10 +154,8 @@ def indent_body(body: ElasticBody, indenter: AnyIndenter, at: Array, along: Arra
 
 
 def _checked(at: Array, along: Array, depth: float) -> tuple[Array, Array, float]:
-    at, along = np.asarray(at, float), np.asarray(along, float)
-    for name, value in (('at', at), ('along', along)):
-        if value.shape != (3,) or not np.isfinite(value).all():
-            raise TaskError(f'{name} must be three finite numbers, got {value.tolist()}')
+    at, along = (checked_array(value, name, 3, error=TaskError)
+                 for name, value in (('at', at), ('along', along)))
     length = float(np.sqrt((along ** 2).sum()))
     if not length > 0.0:
         raise TaskError('along must not be zero')

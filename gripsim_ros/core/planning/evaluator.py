@@ -9,6 +9,7 @@ from ..arrays import Array
 from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch
 from ..bodies import GraspObject
 from ..errors import ShapeError, TaskError
+from ..fields import checked_array
 from ..hand import HandModel
 from ..transforms import checked_rigid, inverse
 from .ask_and_tell import AskAndTell
@@ -246,27 +247,18 @@ def _in_seated(held: HeldGrasp, T_object_seated: Array) -> HeldGrasp:
 
 
 def _checked_pose(T_object_palm: Array, number: int) -> Array:
+    name = f'grasp {number}: the hand\'s pose'
     try:
-        pose = checked_rigid(T_object_palm, f'grasp {number}: the hand\'s pose')
+        return checked_rigid(checked_array(T_object_palm, name, 4, 4, finite=False), name)
     except ShapeError as error:
         raise TaskError(str(error)) from None
-    if pose.ndim != 2:
-        raise TaskError(f'grasp {number}: the hand\'s pose must have shape (4, 4), '
-                        f'got {pose.shape}')
-    return pose
 
 
 def _checked_trajectory(hand: HandModel, rows: Array, number: int) -> Array:
-    try:
-        rows = np.asarray(rows, float)
-    except (TypeError, ValueError):
-        raise TaskError(f'grasp {number}: a trajectory needs rows of as many numbers, '
-                        f'got {rows!r:.60}') from None
-    if rows.ndim != 2 or len(rows) < 1 or rows.shape[1] != len(hand.joint_names):
-        raise TaskError(f'grasp {number}: a trajectory needs rows of {len(hand.joint_names)} '
-                        f'joints, got shape {rows.shape}')
-    if not np.isfinite(rows).all():
-        raise TaskError(f'grasp {number}: joint positions must be finite')
+    rows = checked_array(rows, f'grasp {number}: the trajectory', 'rows', len(hand.joint_names),
+                         error=TaskError)
+    if not len(rows):
+        raise TaskError(f'grasp {number}: the trajectory needs at least one row, got none')
     outside = (rows < hand.joint_lower - 1e-6) | (rows > hand.joint_upper + 1e-6)
     if outside.any():
         row, joint = np.unravel_index(np.argmax(outside), outside.shape)

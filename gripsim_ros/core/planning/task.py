@@ -8,6 +8,7 @@ import numpy as np
 from ..arrays import Array
 from ..batches import OBSTACLE_WIDTH, check_obstacles
 from ..errors import ShapeError, TaskError
+from ..fields import checked_array
 from ..grasp_theory.load_cases import load_cases
 from ..transforms import checked_rigid, transform
 
@@ -45,10 +46,8 @@ def _number(name: str, value: Any) -> float:
 
 
 def _rigid(name: str, value: Any) -> Array:
-    motion = _finite(name, value)
-    if motion.shape != (4, 4):
-        raise TaskError(f'task.{name} must be a pose of shape (4, 4), got {motion.shape}')
-    return checked_rigid(motion, f'task.{name}')
+    name = f'task.{name}'
+    return checked_rigid(checked_array(value, name, 4, 4, error=TaskError), name)
 
 
 def check_counts(**counts: int) -> None:

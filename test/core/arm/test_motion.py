@@ -340,7 +340,7 @@ class TestFiles:
         ({'joints': ['elbow']}, "joint 'elbow' is not in the URDF"),
         ({'base_link': 'floor'}, "base_link 'floor' is not a link"),
         ({'tip_link': 'finger'}, "tip_link 'finger' is not a link"),
-        ({'start': [0.0] * 5}, 'has 6 joints, got'),
+        ({'start': [0.0] * 5}, r'must have shape \(6\), got'),
         ({'start': [0.0, 0.0, 9.0, 0.0, 0.0, 0.0]}, 'elbow_joint must lie in -3.142 to 3.142'),
         ({'tip_palm': [0, 0, 0]}, 'tip_palm must be'),
         ({'urdf': 'missing.urdf'}, 'cannot read'),

@@ -119,9 +119,9 @@ def test_other_arms_are_read_from_a_file(tmp_path):
     ('{}', r'needs a list of \{arm, pose, joints\}'), ('[{arm: a.yaml}]', 'cannot read'),
     ('[3]', 'arm 1 must be'), ('a: [', 'other arms'),
     ('[{{arm: {arm}, pose: {{position: [0, 0, 0], orientation: [0, 0, 0, 1]}}, joints: [9]}}]',
-     "arm 1: arm 'ur5e' has 6 joints"),
+     r"arm 1: joints of arm 'ur5e' must have shape \(6\)"),
     ('[{{arm: {arm}, pose: {{position: [0, 0, 0], orientation: [0, 0, 0, 1]}}, joints: []}}]',
-     "arm 'ur5e' has 6 joints")])
+     r"joints of arm 'ur5e' must have shape \(6\)")])
 def test_bad_files_are_refused_in_one_line(told, words, tmp_path):
     file = Path(tmp_path / 'others.yaml')
     file.write_text(told.format(arm=ARM_FILE) if '{{' in told else told)

@@ -209,7 +209,7 @@ CONFIG_FAULTS = {
     'no pad': [('pad: soft', 'pad: hard')],
     'expected the keys': [('pad: soft', 'pod: soft')],
     'misses the mesh': [('outward: [0, 0, 1]', 'outward: [0, 0, 1], through: [1, 0, 0]')],
-    'must not be zero': [('outward: [0, 0, 1]', 'outward: [0, 0, 0]')],
+    'numbers, not all 0': [('outward: [0, 0, 1]', 'outward: [0, 0, 0]')],
     'three finite numbers': [('outward: [0, 0, 1]', 'outward: [0, 1]')],
     'is not a link with geometry': [('{right_tip: {pad', '{rail: {pad')],
     'poisson_ratio must be': [('poisson_ratio: 0.4', 'poisson_ratio: 0.5')],

@@ -153,12 +153,12 @@ def test_a_lost_question_about_one_row_is_the_reason(scene):
 
 
 @pytest.mark.parametrize('change, said', [
-    (lambda q: q[:, :-1], 'needs rows of 7 joints'),
-    (lambda q: q[0], 'needs rows of 7 joints'),
-    (lambda q: q[:0], 'needs rows of 7 joints'),
+    (lambda q: q[:, :-1], r'must have shape \(rows, 7\)'),
+    (lambda q: q[0], r'must have shape \(rows, 7\)'),
+    (lambda q: q[:0], 'needs at least one row'),
     (lambda q: np.where(np.arange(7) == 2, np.nan, q), 'must be finite'),
-    (lambda q: 'abc', "needs rows of as many numbers, got 'abc'"),
-    (lambda q: [[0.0], [0.0, 1.0]], 'needs rows of as many numbers'),
+    (lambda q: 'abc', r"must be numbers of shape \(rows, 7\), got 'abc'"),
+    (lambda q: [[0.0], [0.0, 1.0]], 'must be numbers of shape'),
     (lambda q: q + 9.0 * (np.arange(7) == 0), 'grasp 2: sdh_knuckle_joint leaves its limits: '
      r'got \S+ rad in row 1, allowed are -?0 to 1\.5708')])
 def test_a_trajectory_that_no_hand_can_follow_is_refused(scene, change, said):
@@ -168,7 +168,8 @@ def test_a_trajectory_that_no_hand_can_follow_is_refused(scene, change, said):
 
 
 @pytest.mark.parametrize('pose, said', [
-    ('a', "must be numbers, got 'a'"), (np.zeros(4), r'shape \(4, 4\), got \(4,\)'),
+    ('a', r"must be numbers of shape \(4, 4\), got 'a'"),
+    (np.zeros(4), r'shape \(4, 4\), got \(4,\)'),
     (np.eye(4)[None], r'shape \(4, 4\), got \(1, 4, 4\)'), (2.0 * np.eye(4), 'must be rigid'),
     (np.full((4, 4), np.nan), 'must be rigid')])
 def test_a_pose_that_is_none_is_refused_with_its_number(scene, pose, said):

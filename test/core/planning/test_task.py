@@ -33,7 +33,7 @@ def changed(column, value):
     ('approach_half_angle', None, 'approach_half_angle must be finite'),
     ('displacement_object', 2.0 * np.eye(4), 'displacement_object must be rigid'),
     ('displacement_object', MIRROR, 'displacement_object must be rigid'),
-    ('displacement_object', np.eye(3), r'pose of shape \(4, 4\), got \(3, 3\)'),
+    ('displacement_object', np.eye(3), r'must have shape \(4, 4\), got \(3, 3\)'),
     ('displacement_object', 'up', 'displacement_object must be numbers'),
     ('obstacles', changed(0, np.nan), 'obstacles must be finite'),
     ('obstacles', changed(0, 7), r'obstacles\[0\] must be a box .* got kind 7'),

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError
+from ...fields import checked_array
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
 from ...grasp_theory.grasp_map import grasp_map
 from ...numerics.kernels import njit
@@ -120,12 +121,8 @@ class ForceSpace:
         """
         if torque_map is None or torque_limits is None:
             return (np.zeros((0, self.count, 3)), np.zeros(0, bool), np.zeros((0, 4 * self.count)))
-        torque_map = np.asarray(torque_map, float)
-        limits = np.asarray(torque_limits, float)
-        shape = (len(limits), 6 * self.total) if limits.ndim == 1 else None
-        if torque_map.shape != shape or not np.isfinite(torque_map).all():
-            raise ShapeError(f'torque_map must be finite and (J, {6 * self.total}), got '
-                             f'{torque_map.shape} with limits {limits.shape}')
+        limits = checked_array(torque_limits, 'torque_limits', 'J', finite=False)
+        torque_map = checked_array(torque_map, 'torque_map', len(limits), 6 * self.total)
         if not (limits >= 0.0).all():
             raise ShapeError(f'torque_limits must not be negative, got {limits.tolist()}')
         blocks = torque_map.reshape(len(limits), self.total, 2, 3)[:, self.rows]

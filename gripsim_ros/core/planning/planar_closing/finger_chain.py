@@ -60,27 +60,19 @@ class PlanarChain:
 
     def __post_init__(self) -> None:
         """Check every field."""
-        base = np.array(self.base, float)
-        rows = {name: np.array(getattr(self, name), float).reshape(-1)
-                for name in ('lengths', 'half_thickness', 'start', 'limits')}
-        count = len(rows['lengths'])
-        if base.shape != (2,) or not count or any(len(row) != count for row in rows.values()):
-            raise HandError('a planar chain needs a base of 2 numbers and one length, thickness, '
-                            'start and limit for each phalanx, got base of shape '
-                            f'{base.shape} and {[len(row) for row in rows.values()]}')
-        if not all(np.isfinite(values).all() for values in (base, *list(rows.values())[:3])):
-            raise HandError('a planar chain must be finite')
-        if not (rows['lengths'] > 0.0).all() or not (rows['half_thickness'] >= 0.0).all():
+        count = len(self.lengths)
+        if not count:
+            raise HandError('a planar chain needs at least one length')
+        for name in ('base', 'lengths', 'half_thickness', 'start', 'limits'):
+            object.__setattr__(self, name, checked_array(
+                getattr(self, name), f'{name} of a planar chain', 2 if name == 'base' else count,
+                finite=name != 'limits', error=HandError))
+        if not (self.lengths > 0.0).all() or not (self.half_thickness >= 0.0).all():
             raise HandError('phalanges need lengths above 0 and a half thickness of 0 or more, '
-                            f'got {rows["lengths"].tolist()} and '
-                            f'{rows["half_thickness"].tolist()}')
-        if not (rows['limits'] >= rows['start']).all():
+                            f'got {self.lengths.tolist()} and {self.half_thickness.tolist()}')
+        if not (self.limits >= self.start).all():
             raise HandError('joint limits must not lie below the start, got '
-                            f'{rows["limits"].tolist()} and {rows["start"].tolist()}')
-        object.__setattr__(self, 'base', base)
-        object.__setattr__(self, 'direction', float(self.direction))
-        for name, row in rows.items():
-            object.__setattr__(self, name, row)
+                            f'{self.limits.tolist()} and {self.start.tolist()}')
         if self.outlines is not None:
             self._check_outlines(count)
 

@@ -277,7 +277,7 @@ def test_the_violation_is_of_the_cone_or_of_a_pull():
 
 
 @pytest.mark.parametrize('joints, message', [
-    ((np.zeros((2, 6)), np.ones(2)), r'torque_map must be finite and \(J, 12\), got \(2, 6\)'),
+    ((np.zeros((2, 6)), np.ones(2)), r'torque_map must have shape \(2, 12\), got \(2, 6\)'),
     ((np.full((1, 12), np.nan), np.ones(1)), 'torque_map must be finite'),
     ((np.zeros((1, 12)), -np.ones(1)), r'torque_limits must not be negative, got \[-1.0\]')])
 def test_joints_that_do_not_fit_are_refused(joints, message):
