@@ -15,8 +15,9 @@ Array = NDArray[np.float64]
 
 #: Colour of an object without pressure: red, green, blue in 0 to 1.
 OBJECT_COLOUR = (0.90, 0.83, 0.70)
-#: Colour of an arm.
-ARM_COLOUR = (0.55, 0.66, 0.72)
+#: Colours of an arm, of others beside it, and of obstacles.
+ARM_COLOUR, OTHER_ARM_COLOUR = (0.55, 0.66, 0.72), (0.74, 0.69, 0.62)
+OBSTACLE_COLOUR = (0.66, 0.60, 0.74)
 #: Colours of oriented boxes, and of what of them is in reach of each other.
 BOX_COLOUR, REGION_COLOUR = (0.0, 0.62, 0.45), (0.90, 0.60, 0.0)
 #: Pressure over its maximum, and the colour there.

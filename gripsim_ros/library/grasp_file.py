@@ -23,11 +23,12 @@ from ..core.hand import HandModel
 from ..core.planning.ranked_grasp import (
     OWN, ClosingMotion, GraspContact, ManipulationResult, ManipulationStep, NearestMiss,
     RankedGrasp)
+from ..core.planning.task import Task
 from ..core.transforms import from_pose
 from .planned_arm import PlannedArm
 from .planned_object import Completion
 from .resources import lasting_name, own_hand_file
-from .task_file import pose_from_mapping, pose_to_mapping
+from .task_file import pose_from_mapping, pose_to_mapping, task_to_mapping
 
 Array = NDArray[np.float64]
 
@@ -48,7 +49,8 @@ class PlanAnswer:
     ``mesh_name`` and ``scale`` are as the user gave them; ``statistics`` holds at least
     ``evaluated``, ``total``, ``planning_time`` [s] and ``repairs``. Without a grasp
     ``nearest_miss`` and ``hint`` say what was lacking. ``completion`` is how the object's points
-    were closed, None of a mesh; ``arm`` the one that chose among the grasps, if known.
+    were closed, None of a mesh; ``arm`` the one that chose among the grasps, if known; ``task``
+    what they were planned or judged for, if known.
     """
 
     hand: HandModel
@@ -62,6 +64,7 @@ class PlanAnswer:
     hint: str = ''
     completion: Completion | None = None
     arm: PlannedArm | None = None
+    task: Task | None = None
 
     @property
     def explanation(self) -> list[str]:
@@ -86,6 +89,7 @@ class PlanAnswer:
                      'joint_names': list(hand.joint_names), 'id': hand.id,
                      'file': own_hand_file(hand)},
             **({} if self.arm is None else {'arm': self.arm.to_mapping()}),
+            **({} if self.task is None else {'task': task_to_mapping(self.task)}),
             'grasps': [grasp_to_mapping(grasp, hand.joint_names) for grasp in self.grasps],
             'rejected': dict(self.rejected), 'statistics': dict(self.statistics),
             'nearest_miss': None if self.nearest_miss is None else miss_to_mapping(

@@ -1,6 +1,6 @@
 """The arm that a plan was made with: where it stands, how its file tells it, how it is drawn."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -31,12 +31,15 @@ class PlannedArm:
     """
     An arm, the object's first place before it, and the file that it comes from.
 
-    ``T_base_object (4, 4)``; ``file`` is what the user named.
+    ``T_base_object (4, 4)``; ``file`` is what the user named; ``others`` stand or move beside it,
+    by the file ``others_file``, '' without any.
     """
 
     arm: ArmModel
     T_base_object: Array
     file: str
+    others: tuple[OtherArm, ...] = ()
+    others_file: str = ''
 
     @cached_property
     def meshes(self) -> tuple[TriangleMesh, ...]:
@@ -56,15 +59,33 @@ class PlannedArm:
         return [] if moment.arm_joints is None else list(
             zip(self.meshes, self.part_poses(moment.arm_joints)))
 
+    @cached_property
+    def other_parts(self) -> tuple[tuple[TriangleMesh, Array], ...]:
+        """Return the parts of the other arms with their poses, at each row of their ways."""
+        T_object_base = inverse(self.T_base_object)
+        return tuple((mesh, T_object_base @ pose) for mesh, pose in parts_of_others(self.others))
+
     def to_mapping(self) -> dict[str, Any]:
         """Return what ``gripsim plan --arm`` writes of the arm; arrays are left as arrays."""
-        return {'name': self.arm.name, 'file': lasting_name(self.file),
+        others = {'other_arms': lasting_name(self.others_file)} if self.others else {}
+        return {'name': self.arm.name, 'file': lasting_name(self.file), **others,
                 'object_pose': pose_to_mapping(self.T_base_object)}
+
+
+def parts_of_others(others: Sequence[OtherArm]) -> list[tuple[TriangleMesh, Array]]:
+    """Return the parts of other arms with their poses (4, 4) in the base of the planned one."""
+    found = []
+    for other in others:
+        meshes = part_meshes(other.arm)
+        for joints in other.way:
+            poses = other.T_base_other @ other.arm.poses(joints)[other.arm.part_frames]
+            found += list(zip(meshes, poses))
+    return found
 
 
 def part_meshes(arm: ArmModel) -> tuple[TriangleMesh, ...]:
     """Return an arm's convex parts, at most ``PART_FACES`` faces each, in their own frames."""
-    return tuple(decimate_hull(_mesh(part), PART_FACES) for part in arm.parts)
+    return tuple(decimate_hull(mesh_of_part(part), PART_FACES) for part in arm.parts)
 
 
 def arm_of_grasps(content: Any, path: Path) -> PlannedArm | None:
@@ -90,13 +111,23 @@ def arm_of_grasps(content: Any, path: Path) -> PlannedArm | None:
         named, pose = str(told['file']), told['object_pose']
     except (KeyError, TypeError) as error:
         raise ArmError(f'{path}: arm is not as plan writes it; wrong at {error}') from error
-    file = next((place for place in (Path(named), path.parent / Path(named).name)
-                 if place.is_file()), None)
+    file = _found(named, path)
     if file is None:
         raise ArmError(f'{path} was planned with the arm of {named}, which is neither there nor '
                        'beside it; --arm and --object-pose name it where it is elsewhere')
+    others_named = str(told.get('other_arms') or '')
+    others = _found(others_named, path) if others_named else None
+    if others_named and others is None:
+        raise ArmError(f'{path} was planned with the other arms of {others_named}, which is '
+                       'neither there nor beside it')
     return PlannedArm(load_arm(file, resolve_uri), pose_from_mapping(pose, f'{path}: object_pose'),
-                      named)
+                      str(file), load_other_arms(others) if others else (), str(others or ''))
+
+
+def _found(named: str, path: Path) -> Path | None:
+    """Return a file where it was, or beside the one that names it; None if it is gone."""
+    return next((place for place in (Path(named), path.parent / Path(named).name)
+                 if place.is_file()), None)
 
 
 def load_other_arms(path: Path) -> tuple[OtherArm, ...]:
@@ -159,7 +190,7 @@ def motion_of(grasp: RankedGrasp, arm: PlannedArm | None) -> tuple[Moment, ...]:
     return whole_motion(grasp, ArmWay(motion.joint_names, motion.joints, motion.phases, palms))
 
 
-def _mesh(part: ConvexPart) -> TriangleMesh:
+def mesh_of_part(part: ConvexPart) -> TriangleMesh:
     """Return a part's polygons as fans of triangles."""
     faces = [(polygon[0], polygon[k], polygon[k + 1]) for polygon in part.polygons
              for k in range(1, len(polygon) - 1)]

@@ -21,11 +21,14 @@ object_pose            ``{position, orientation}`` of the object in that frame; 
                        out for the arm of ``--arm``, before which it stands anyway
 =====================  ==============================================================
 
+The JSON of ``gripsim plan`` may stand for such a file: its task is that of the plan.
+
 Vectors may also be written ``{x: 1, y: 0, z: 0}``, a displacement ``{translation,
 rotation}``, and the type of a primitive by its number in ``shape_msgs/SolidPrimitive``.
 Torques are about the object's origin, and a displacement turns the object about it, in any frame.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -46,6 +49,10 @@ KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
         'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
         'contact_region', 'contact_region_poses', 'reach', 'frame', 'object_pose')
 
+#: Keys of primitives, and of their poses.
+PRIMITIVE_KEYS = (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
+                  ('contact_region', 'contact_region_poses'))
+
 #: Frames that a task may be given in; in the others the object's pose must be known.
 FRAMES = ('object', 'world', 'arm')
 
@@ -57,18 +64,38 @@ DIMENSIONS = {'box': 3, 'sphere': 1, 'cylinder': 2}
 
 def load_task(path: Path, T_arm_object: Array | None = None) -> Task:
     """
-    Read a task from a YAML file; ``T_arm_object`` as in ``task_from_mapping``.
+    Read a task from a YAML file, or that of a plan from its JSON.
+
+    Parameters
+    ----------
+    path : Path
+    T_arm_object : (4, 4) float, optional
+        As in ``task_from_mapping``.
 
     Raises
     ------
     TaskError
-        The file is not YAML, or see ``task_from_mapping``.
+        The file is neither, a plan tells no task, or see ``task_from_mapping``.
     """
+    read = json.loads if Path(path).suffix == '.json' else yaml.safe_load
     try:
-        content = yaml.safe_load(Path(path).read_text(encoding='utf-8'))
-    except (yaml.YAMLError, UnicodeDecodeError, OSError) as error:
+        content = read(Path(path).read_text(encoding='utf-8'))
+    except (yaml.YAMLError, ValueError, OSError) as error:
         raise TaskError(f'task {path}: {" ".join(str(error).split())}') from error
+    if isinstance(content, Mapping) and 'grasps' in content:
+        if content.get('task') is None:
+            raise TaskError(f'task {path}: these grasps tell no task; name the file of the task')
+        return task_of_grasps(content, path)
     return task_from_mapping({} if content is None else content, T_arm_object)
+
+
+def task_of_grasps(content: Any, path: Path) -> Task:
+    """Return the task of a file of grasps, the default where none is told; errors as above."""
+    told = content.get('task') if isinstance(content, Mapping) else None
+    try:
+        return task_from_mapping({} if told is None else told)
+    except TaskError as error:
+        raise TaskError(f'grasps {path}: {error}') from None
 
 
 def task_from_mapping(content: Any, T_arm_object: Array | None = None) -> Task:
@@ -100,12 +127,51 @@ def task_from_mapping(content: Any, T_arm_object: Array | None = None) -> Task:
     if _has_displacement(given):
         values['displacement_object'] = pose_from_mapping(
             given.get('displacement', {}), 'task.displacement')
-    for key, poses in (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
-                       ('contact_region', 'contact_region_poses')):
+    for key, poses in PRIMITIVE_KEYS:
         values[key] = _primitives(given.get(key, []), given.get(poses, []), key, poses)
     task = Task(**_without_zeros(values))
     T_frame_object = _object_pose(given, T_arm_object)
     return task if T_frame_object is None else task_in_object_frame(task, inverse(T_frame_object))
+
+
+def task_to_mapping(task: Task) -> dict[str, Any]:
+    """
+    Return what ``task_from_mapping`` reads as this task, in the object's frame.
+
+    Parameters
+    ----------
+    task : Task
+        Without any gravity it cannot be told, since 0 stands for "left out".
+
+    Returns
+    -------
+    dict
+        Without what is left to its default; arrays are left as arrays.
+    """
+    told: dict[str, Any] = {'gravity': task.gravity}
+    if len(task.gravity_directions):
+        told['gravity_directions'] = task.gravity_directions
+    if len(task.external_wrenches):
+        told['external_wrenches'] = [{'force': row[:3], 'torque': row[3:]}
+                                     for row in task.external_wrenches]
+    if task.displacement_object is not None:
+        told |= {'displacement': pose_to_mapping(task.displacement_object), 'reach': task.reach}
+    if task.approach_direction is not None:
+        told |= {'approach_direction': task.approach_direction,
+                 'approach_half_angle': task.approach_half_angle}
+    for key, poses in PRIMITIVE_KEYS:
+        if len(rows := getattr(task, key)):
+            told |= {key: [_shape(row) for row in rows], poses: [_pose_of(row) for row in rows]}
+    return told
+
+
+def _shape(row: Array) -> dict[str, Any]:
+    name = next(name for name, (kind, _) in PRIMITIVES.items() if kind == int(row[0]))
+    return {'type': name, 'dimensions': row[1:1 + DIMENSIONS[name]]}
+
+
+def _pose_of(row: Array) -> dict[str, Any]:
+    return pose_to_mapping(np.vstack([row[4:].reshape(3, 4), [0.0, 0.0, 0.0, 1.0]]))
 
 
 def _object_pose(given: Mapping[str, Any], T_arm_object: Array | None) -> Array | None:

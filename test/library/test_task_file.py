@@ -1,14 +1,19 @@
 """The YAML of a task: keys as in the message, bad ones refused by name."""
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.library.task_file import KEYS, load_task, pose_from_mapping, task_from_mapping
+from gripsim_ros.core.planning import Task
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.library.task_file import (
+    KEYS, load_task, pose_from_mapping, task_from_mapping, task_of_grasps, task_to_mapping)
 
 ROOT = Path(__file__).resolve().parents[2]
 ATOL_EXACT = 1e-15
@@ -150,3 +155,42 @@ def test_a_pose_without_orientation_is_not_turned():
 def test_a_pose_named_twice_is_refused():
     with pytest.raises(TaskError, match='once each'):
         pose_from_mapping({'position': [0, 0, 0], 'translation': [0, 0, 0]}, 'pose')
+
+
+def plain(value):
+    """Return a mapping as JSON has it."""
+    return json.loads(json.dumps(value, default=lambda array: array.tolist()))
+
+
+def full_task():
+    """Return a task with everything in it."""
+    turn = Rotation.from_rotvec([0.1, -0.2, 0.3]).as_matrix()
+    box = np.concatenate([[OBSTACLE_BOX, 0.4, 0.3, 0.02], transform(
+        turn, np.array([0.0, 0.1, -0.05]))[:3].ravel()])
+    cylinder = np.concatenate([[OBSTACLE_CYLINDER, 0.2, 0.05, 0.0], np.eye(4)[:3].ravel()])
+    return Task(np.array([[0.0, 0.0, -1.0], [1.0, 0.0, -1.0]]), 1.62,
+                np.array([[1.0, 2.0, 3.0, 0.1, 0.2, 0.3]]),
+                transform(turn, np.array([0.0, 0.0, 0.1])), np.array([0.0, 0.6, -0.8]), 0.5,
+                np.array([box, cylinder]), box[None], cylinder[None], 'prefer_fingers')
+
+
+@pytest.mark.parametrize('task', [Task(), full_task()])
+def test_a_plan_tells_its_task_and_may_stand_for_the_file(task, tmp_path):
+    path = tmp_path / 'grasps.json'
+    path.write_text(json.dumps({'grasps': [], 'task': plain(task_to_mapping(task))}))
+    again = load_task(path)
+    for name, value in vars(task).items():
+        if isinstance(value, np.ndarray):
+            assert_allclose(getattr(again, name), value, rtol=1e-14, atol=ATOL_EXACT)
+        else:
+            assert getattr(again, name) == value
+
+
+def test_grasps_without_a_task_stand_for_none(tmp_path):
+    path = tmp_path / 'grasps.json'
+    path.write_text('{"grasps": []}')
+    with pytest.raises(TaskError, match='tell no task'):
+        load_task(path)
+    assert not len(task_of_grasps({'grasps': []}, path).obstacles)
+    with pytest.raises(TaskError, match='grasps.json: task: unknown key up'):
+        task_of_grasps({'grasps': [], 'task': {'up': 1}}, path)

@@ -46,7 +46,8 @@ def evaluate(
         model, request.grasp_object, mesh, scale, judged,
         {reason: reasons.count(reason) for reason in sorted(set(reasons))},
         {'evaluated': len(judged), 'total': len(judged), 'repairs': list(request.repairs),
-         'planning_time': time.monotonic() - begin}, completion=request.completion)
+         'planning_time': time.monotonic() - begin}, completion=request.completion,
+        task=request.task)
     write_json(answer.to_mapping(), json, out)
     if not json:
         print_table(f'Grasps of {grasps.name} on {mesh}', ('number', *GRASP_COLUMNS[1:]),

@@ -42,14 +42,14 @@ def execute(
             metavar='MESH', help='With --simulate: the object, where the file names a mesh that '
             'is elsewhere now.')] = None,
         arm: Annotated[Path | None, typer.Option(
-            '--arm', help='With --simulate: the arm of the plan carries the hand, see docs/arm.md.'
-        )] = None,
+            '--arm', show_default='of the plan', help='With --simulate: the arm that carries the '
+            'hand, see docs/arm.md.')] = None,
         object_pose: Annotated[Path | None, typer.Option(
-            '--object-pose', help='With --arm: YAML {position, orientation} of the object in the '
-            "arm's base, as planned.")] = None,
+            '--object-pose', show_default='of the plan', help='With --arm: YAML {position, '
+            "orientation} of the object in the arm's base.")] = None,
         task: Annotated[Path | None, typer.Option(
-            '--task', metavar='TASK.yaml', help='With --simulate: its obstacles stand about the '
-            'object.')] = None,
+            '--task', metavar='TASK.yaml', show_default='of the plan', help='With --simulate: its '
+            'obstacles stand about the object.')] = None,
         wait_for_go: Annotated[bool, typer.Option(
             '--wait-for-go', help='After pre-shaping wait for Enter, or the service go.')] = False,
         speed_scale: Annotated[float, typer.Option(
@@ -84,10 +84,11 @@ def execute(
         check_writable(path)
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
-    world = _read_world(simulate, arm, object_pose, task)
+    _check_world(simulate, arm, object_pose, task)
     content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank)
-    model, simulated = hand_of_grasps(hand, content), None
+    model, simulated, world = hand_of_grasps(hand, content), None, {}
     if simulate:
+        world = _read_world(arm, object_pose, task, content, grasps)
         check_sdh(model)
         from ...library.planned_object import object_of_grasps
         simulated = object_of_grasps(content, grasps, mesh or '')
@@ -130,31 +131,41 @@ def read_ranked(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:
     return content, found[rank - 1]
 
 
-def _read_world(simulate: bool, arm: Path | None, object_pose: Path | None, task: Path | None
-                ) -> dict[str, str]:
-    """
-    Return what the simulator is told of arm, object and obstacles; checked before it starts.
-
-    Its world is then the base of the arm.
-    """
+def _check_world(simulate: bool, arm: Path | None, object_pose: Path | None, task: Path | None
+                 ) -> None:
     if not simulate and (arm, object_pose, task) != (None, None, None):
         raise InputError('--arm, --object-pose and --task go with --simulate: a hand that runs '
                          'has its arm and its surroundings')
     if (arm is None) != (object_pose is None):
         raise InputError('--arm and --object-pose go together')
+
+
+def _read_world(arm: Path | None, object_pose: Path | None, task: Path | None,
+                content: dict[str, Any], grasps: Path) -> dict[str, str]:
+    """
+    Return what the simulator is told of arm, object and obstacles; checked before it starts.
+
+    What is not named is taken from the file of grasps. The simulator's world is the arm's base.
+    """
+    from ...core.transforms import to_pose
+    from ...library.planned_arm import arm_of_grasps
+    from ...library.task_file import load_task, task_of_grasps
     told, T_arm_object = {}, None
     if arm is not None:
-        from ...core.transforms import to_pose
         from .answers.arm import read_arm_task
         T_arm_object = read_arm_task(
             existing_file(arm, 'arm'), existing_file(object_pose, 'object pose')).T_base_object
+    elif (planned := arm_of_grasps(content, grasps)) is not None:
+        arm, T_arm_object = Path(planned.file), planned.T_base_object
+    if arm is not None and T_arm_object is not None:
         numbers = [number for part in to_pose(T_arm_object) for number in part]
         told = {'arm_config': str(arm.resolve()),
                 'object_start': ' '.join(f'{number:.17g}' for number in numbers)}
     if task is not None:
-        from ...library.task_file import load_task
         load_task(existing_file(task, 'task'), T_arm_object)
         told['surroundings'] = str(task.resolve())
+    elif len(task_of_grasps(content, grasps).obstacles):
+        told['surroundings'] = str(grasps.resolve())
     return told
 
 
@@ -182,7 +193,9 @@ def executor(simulated: GraspObject | None, world: dict[str, Any]
     from ...ros.clients.execute import ExecuteGraspClient
     from ...ros.clients.suite import Suite
     from ...ros.conversions import grasp_object_to_msg
-    say('starting a simulated hand')
+    say('starting a simulated hand'
+        + (f' on the arm of {world["arm_config"]}' if 'arm_config' in world else '')
+        + (f', among the obstacles of {world["surroundings"]}' if 'surroundings' in world else ''))
     apart = f'execute_{os.getpid()}'            # from a suite in the same ROS domain
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,

@@ -93,7 +93,8 @@ def plan(
     else:
         answer, interrupted = plan_here(request, arm_task is not None, elasticity, published)
     if arm_task is not None:
-        answer, stopped = _order_by_arm(answer, request, arm_task, str(arm), elasticity)
+        answer, stopped = _order_by_arm(answer, request, arm_task,
+                                        (str(arm), str(other_arms or '')), elasticity)
         interrupted = interrupted or stopped
     if json or out is not None:
         write_json(answer.to_mapping(), json, out)
@@ -171,9 +172,13 @@ def _checked_robustness(samples: int) -> int:
     return samples
 
 
-def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask, file: str,
-                  elasticity: str | None) -> tuple[PlanAnswer, bool]:
-    """Return the grasps wanted of all that hold, and whether Ctrl-C ended the search."""
+def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
+                  files: tuple[str, str], elasticity: str | None) -> tuple[PlanAnswer, bool]:
+    """
+    Return the grasps wanted of all that hold, and whether Ctrl-C ended the search.
+
+    ``files`` are those of the arm and, '' without, of others.
+    """
     from dataclasses import replace
 
     from ...library.in_process import planner_options, robust_grasps
@@ -188,7 +193,7 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask, f
                            limits.robustness or options.robustness_samples, limits.seed,
                            hand=answer.hand, elasticity=elasticity)
     return replace(answer, grasps=grasps, arm=PlannedArm(
-        arm_task.arm, arm_task.T_base_object, file)), stopped
+        arm_task.arm, arm_task.T_base_object, files[0], arm_task.others, files[1])), stopped
 
 
 def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | None = None,
@@ -221,4 +226,4 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
         **({'method': PUBLISHED} if published else {})}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
                       result.rejections, statistics, result.nearest_miss,
-                      result.hint, request.completion), progress.interrupted
+                      result.hint, request.completion, task=request.task), progress.interrupted

@@ -26,6 +26,11 @@ def arm_data(scene: DisplayScene) -> dict[str, Any] | None:
         'parts': [packed_mesh(mesh) for mesh in arm.meshes], 'colour': list(ARM_COLOUR)}
 
 
+def surroundings_data(scene: DisplayScene) -> list[dict[str, Any]]:
+    """Return what stands about the object in its first frame, each with its colour."""
+    return [{**packed_mesh(one.mesh), 'colour': list(one.colour)} for one in scene.surroundings]
+
+
 def motion_data(scene: DisplayScene, index: int) -> dict[str, Any] | None:
     """
     Return a grasp's whole motion with the forces on the way, if it has one.

@@ -1,7 +1,5 @@
 """The whole motion of a grasp as a strip of pictures: arm, hand and object, phase by phase."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
@@ -9,7 +7,7 @@ from PIL import ImageDraw, ImageFont
 from ...core.hand import forward_kinematics
 from ...core.transforms import apply
 from ...library.display import ARM_COLOUR, OBJECT_COLOUR
-from ...library.drawing.raster import Surface, make_surface
+from ...library.drawing.raster import Camera, Surface, make_surface
 from ...library.drawing.render import draw_surfaces
 from ...library.drawing.scene import DisplayScene
 from ...library.whole_motion import APPROACH, Moment
@@ -18,6 +16,8 @@ from .style import FAINT, INK, PAPER
 
 #: Size of a frame [pixels], and frames in a row.
 FRAME, COLUMNS = (330, 300), 4
+#: How much is seen of what stands about the object.
+STANDING_SHARE = 0.55
 
 
 def motion_picture(scene: DisplayScene, index: int = 0) -> PillowImage.Image | None:
@@ -48,14 +48,25 @@ def motion_picture(scene: DisplayScene, index: int = 0) -> PillowImage.Image | N
     draw, font = ImageDraw.Draw(picture), ImageFont.load_default(17)
     for number, (label, moment) in enumerate(shown):
         x, y = number % COLUMNS * FRAME[0], number // COLUMNS * FRAME[1]
-        picture.paste(draw_surfaces(_surfaces(scene, moment), camera), (x, y))
+        picture.paste(_frame(scene, moment, camera), (x, y))
         draw.text((x + 10, y + 8), label, INK, font)
         if moment.step is not None:
             draw.text((x + 10, y + 30), f'margin {moment.step.margin:.2f}', FAINT, font)
     return picture
 
 
-def _surfaces(scene: DisplayScene, moment: Moment) -> Sequence[Surface]:
+def _frame(scene: DisplayScene, moment: Moment, camera: Camera) -> PillowImage.Image:
+    """Return a moment; what stands about the object hides nothing."""
+    surfaces = _surfaces(scene, moment)
+    alone = draw_surfaces(surfaces, camera)
+    if not scene.surroundings:
+        return alone
+    standing = [make_surface(one.mesh.vertices, one.mesh.faces, np.array(one.colour))
+                for one in scene.surroundings]
+    return PillowImage.blend(alone, draw_surfaces([*surfaces, *standing], camera), STANDING_SHARE)
+
+
+def _surfaces(scene: DisplayScene, moment: Moment) -> list[Surface]:
     """Return what is seen at a moment, in the object's first frame."""
     links = moment.T_object_palm @ forward_kinematics(scene.hand, moment.joints[None])[0]
     drawn = [(scene.vertices, scene.faces, OBJECT_COLOUR, moment.T_object_moved),

@@ -12,7 +12,7 @@ from ...library.drawing.render import best_viewpoint
 from ...library.drawing.scene import (
     CENTRE_BEFORE_COLOUR, CENTRE_COLOUR, FORCE_COLOUR, PRESSURE_COLOURS, PRESSURE_STOPS,
     RING_COLOUR, DisplayGrasp, DisplayScene)
-from .motion_payload import arm_data, motion_data
+from .motion_payload import arm_data, motion_data, surroundings_data
 from .packing import numbers, packed, packed_mesh
 from .style import TERM_COLOURS, hex_colour
 
@@ -50,7 +50,7 @@ def scene_data(scene: DisplayScene) -> dict[str, Any]:
                     'centre_before': CENTRE_BEFORE_COLOUR, 'boxes': BOX_COLOUR,
                     'regions': REGION_COLOUR},
         'term_colours': [hex_colour(np.array(colour) / 255.0) for colour in TERM_COLOURS],
-        'arm': arm_data(scene),
+        'arm': arm_data(scene), 'surroundings': surroundings_data(scene),
         'grasps': [_grasp_data(scene, index) for index in range(len(scene.grasps))]}
 
 

@@ -30,6 +30,8 @@ LEGEND_SHARE = 0.12
 OPAQUE = 0.9
 #: Namespaces that are drawn on the picture, not in the scene; of the hand; of what was exerted.
 DRAWN_FLAT, HAND, FORCES, MOMENT = (PRESSURE_LEGEND, SCALE), 'hand', 'forces', 'moment'
+#: Namespace of what stands about the object.
+OBSTACLES = 'obstacles'
 #: What the layers of boxes and regions mean.
 BOX_WORDS = 'oriented box', 'region of potential interaction'
 INK, FAINT, MARGIN = (28, 32, 40), (95, 102, 115), 20
@@ -67,7 +69,7 @@ def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
         some, texts = shapes_of(array)
         shapes += [shape for shape in some if _layer(shape) not in left_out]
         labels += [label for label in texts if _layer(label) not in DRAWN_FLAT]
-    points = np.concatenate([shape.vertices for shape in shapes])
+    points = np.concatenate([shape.vertices for shape in _framed(shapes)])
     focus = (points.min(axis=0) + points.max(axis=0)) / 2.0
     radius = float(np.linalg.norm(points - focus, axis=1).max()) / zoom
     towards = best_view(arrays) if towards is None else towards
@@ -84,6 +86,11 @@ def draw_markers(arrays: Sequence[MarkerArray], size: tuple[int, int] = SIZE,
     return picture
 
 
+def _framed(shapes: Sequence[Shape]) -> Sequence[Shape]:
+    """Return the shapes that a picture is to hold: a table may be larger."""
+    return [shape for shape in shapes if _layer(shape) != OBSTACLES] or shapes
+
+
 def _layer(named: Shape | Label) -> str:
     return named.name.partition('/')[0]
 
@@ -91,7 +98,7 @@ def _layer(named: Shape | Label) -> str:
 def best_view(arrays: Sequence[MarkerArray]) -> Array:
     """Return the direction to the eye, a little from above: most contacts before, no palm."""
     shapes = [shape for array in arrays for shape in shapes_of(array)[0]
-              if _layer(shape) not in (*DRAWN_FLAT, *BOX_LAYERS)]
+              if _layer(shape) not in (*DRAWN_FLAT, *BOX_LAYERS, OBSTACLES)]
     outward = [np.array([m.points[0].x - m.points[1].x, m.points[0].y - m.points[1].y,
                          m.points[0].z - m.points[1].z])
                for array in arrays for m in array.markers

@@ -20,9 +20,11 @@ from ...library.in_process import evaluate_grasps
 from ...library.planned_arm import PlannedArm, arm_of_grasps, motion_of
 from ...library.planned_object import object_of_grasps
 from ...library.resources import load_default_hand
+from ...library.task_file import task_of_grasps
 from ...library.whole_motion import moment_at
 from ...ros.clients.connection import Connection
-from ...ros.markers import MarkerFrame, closing_markers, moment_markers, ranked_markers
+from ...ros.markers import (
+    MarkerFrame, closing_markers, moment_markers, obstacle_markers, ranked_markers)
 from ...ros.nodes.base.node_base import latched, latest
 from ...ros.nodes.planner.closing_shown import trajectory_until
 from ...ros.record.mcap_file import read_messages
@@ -105,6 +107,7 @@ class PlanSource:
         self.ranked = _with_ways(ranked, path, self.hand.joint_names)
         self.grasps = [_line(rank, grasp) for rank, grasp in enumerate(ranked, 1)]
         self._arm = arm or arm_of_grasps(content, path)
+        self._obstacles = task_of_grasps(content, path).obstacles
         self._motions = [motion_of(grasp, self._arm) for grasp in self.ranked]
         self.motions = any(self._motions)
         self._frame = MarkerFrame('object') if self._arm is None else MarkerFrame(
@@ -118,6 +121,8 @@ class PlanSource:
         self._show = show
         show(RANKED, ranked_markers(self.ranked, self._frame, self.hand))
         show(CLOSING, self.markers(1, 1.0))
+        if len(self._obstacles):
+            show(CLOSING, obstacle_markers(self._obstacles, self._frame))
         threading.Thread(target=self._run, daemon=True).start()
 
     def select(self, rank: int, fraction: float) -> None:
@@ -144,8 +149,10 @@ class PlanSource:
     def moved(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment of the whole motion; TaskError where there is none."""
         moment = moment_at(self._motions[rank - 1], fraction)
+        parts, others = (self._arm.parts_at(moment), self._arm.other_parts) if self._arm else (
+            (), ())
         return moment_markers(self.ranked[rank - 1], moment, self.grasp_object, self.hand,
-                              self._frame, self._arm.parts_at(moment) if self._arm else ())
+                              self._frame, parts, others, self._obstacles)
 
     def markers(self, rank: int, fraction: float) -> MarkerArray:
         """Return the markers of a moment with the object's state there."""

@@ -16,6 +16,7 @@ from ..planned_arm import PlannedArm, motion_of
 from ..whole_motion import Moment
 from .raster import Surface, corner_normals
 from .refinement import Refinement, refine_near
+from .surroundings import Standing, surroundings_of
 
 Array = NDArray[np.float64]
 
@@ -67,7 +68,7 @@ class DisplayGrasp:
 
 @dataclass(frozen=True, eq=False)
 class DisplayScene:
-    """A plan as it is drawn: hand, meshes of its links, undeformed object, grasps, arm."""
+    """A plan as it is drawn: hand, object, grasps; arm and surroundings where they are known."""
 
     hand: HandModel
     links: tuple[TriangleMesh, ...]
@@ -78,6 +79,7 @@ class DisplayScene:
     centre_of_mass: Array
     grasps: tuple[DisplayGrasp, ...]
     arm: PlannedArm | None = None
+    surroundings: tuple[Standing, ...] = ()
 
     def motion(self, index: int) -> tuple[Moment, ...]:
         """Return the whole motion of a grasp, with the arm where there is one; () without."""
@@ -107,7 +109,8 @@ def make_scene(answer: PlanAnswer) -> DisplayScene:
         hand, tuple(link.mesh for link in hand.links), _link_colours(hand),
         shown.vertices, shown.faces, _refinement(shown, answer),
         answer.grasp_object.mass_properties.centre_of_mass,
-        tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps), answer.arm)
+        tuple(_display(grasp, hand, mesh, shown, nearest) for grasp in answer.grasps), answer.arm,
+        surroundings_of(answer.task, answer.arm))
 
 
 def told_in_own_frame(grasp: RankedGrasp) -> RankedGrasp:

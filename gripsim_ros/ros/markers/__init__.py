@@ -10,9 +10,9 @@ from .layers import (
 from .legend import PRESSURE_LEGEND, SCALE
 from .scenes import (
     arm_markers, closing_markers, grasp_markers, live_markers, moment_markers, no_grasp,
-    ranked_markers)
+    obstacle_markers, ranked_markers)
 
 __all__ = ['BLUE', 'BOX_LAYERS', 'CYAN', 'DEPTH_FACTOR', 'FORCE_LENGTH', 'MAGENTA',
            'PRESSURE_LEGEND', 'SCALE', 'FingerForces', 'MarkerFrame', 'arm_markers',
            'closing_markers', 'force_markers', 'grasp_markers', 'live_markers', 'moment_markers',
-           'no_grasp', 'ranked_markers']
+           'no_grasp', 'obstacle_markers', 'ranked_markers']

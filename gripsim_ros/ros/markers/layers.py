@@ -16,7 +16,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
-from ...library.display import ARM_COLOUR as DRAWN_ARM
+from ...library import display
 from ...library.display import OBJECT_COLOUR, pressure_colours
 from ..conversions import point_to_msg, pose_to_msg
 
@@ -38,8 +38,8 @@ BLUE, MAGENTA, CYAN = (0.15, 0.45, 0.90, 1.0), (0.75, 0.05, 0.55, 1.0), (0.35, 0
 GREEN, ORANGE, PINK = (0.0, 0.62, 0.45, 1.0), (0.90, 0.60, 0.0, 1.0), (0.95, 0.70, 0.88, 1.0)
 GREY, WHITE, OLIVE = (0.62, 0.64, 0.68, 1.0), (1.0, 1.0, 1.0, 1.0), (0.52, 0.62, 0.40, 1.0)
 #: Below alpha 1 RViz writes no depth: what lies behind is drawn over what lies before.
-UNTOUCHED, OBSTACLE_COLOUR = (*OBJECT_COLOUR, 1.0), (0.66, 0.60, 0.74, 1.0)
-ARM_COLOUR = (*DRAWN_ARM, 1.0)
+UNTOUCHED, OBSTACLE_COLOUR = (*OBJECT_COLOUR, 1.0), (*display.OBSTACLE_COLOUR, 1.0)
+ARM_COLOUR, OTHER_ARM_COLOUR = (*display.ARM_COLOUR, 1.0), (*display.OTHER_ARM_COLOUR, 1.0)
 #: Layers of oriented boxes and of their regions of potential interaction: hidden until asked for.
 BOX_LAYERS = 'boxes', 'regions'
 

@@ -16,11 +16,14 @@ from ...library.display import (
     BOX_COLOUR, REGION_COLOUR, ghost_links, link_poses_at, moving_links)
 from ...library.whole_motion import Moment
 from .layers import (
-    ARM_COLOUR, BOX_LAYERS, GREEN, GREY, LINE_WIDTH, OLIVE, ORANGE, UNTOUCHED, Layers, MarkerFrame)
+    ARM_COLOUR, BOX_LAYERS, GREEN, GREY, LINE_WIDTH, OLIVE, ORANGE, OTHER_ARM_COLOUR, UNTOUCHED,
+    Layers, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE, Legend
 from .way import WAY_LAYERS, add_way
 
 Array = NDArray[np.float64]
+#: Meshes with their poses (4, 4).
+Parts = Sequence[tuple[TriangleMesh, Array]]
 
 #: Length of the arrow of an approach [m].
 PALM_LENGTH = 0.06
@@ -91,9 +94,8 @@ def grasp_markers(grasp: RankedGrasp | None, grasp_object: GraspObject, hand: Ha
     MarkerArray
     """
     layers = Layers(frame)
-    layers.clear(*GRASP_LAYERS, 'obstacles')
-    for obstacle in np.zeros((0, 16)) if obstacles is None else obstacles:
-        layers.obstacle('obstacles', obstacle)
+    layers.clear(*GRASP_LAYERS)
+    _add_obstacles(layers, np.zeros((0, 16)) if obstacles is None else obstacles)
     legend = _add_object(layers, grasp_object, grasp, grasp, hand)
     if grasp is not None:
         _add_hand(layers, grasp, hand, 1.0, GREY)
@@ -139,8 +141,8 @@ def closing_markers(grasp: RankedGrasp, fraction: float, state: RankedGrasp | No
 
 
 def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject, hand: HandModel,
-                   frame: MarkerFrame, arm: Sequence[tuple[TriangleMesh, Array]] = ()
-                   ) -> MarkerArray:
+                   frame: MarkerFrame, arm: Parts = (), other_arms: Parts = (),
+                   obstacles: Array | None = None) -> MarkerArray:
     """
     Return a moment of a whole motion: arm, hand and object where they are, forces on the way.
 
@@ -154,8 +156,10 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     hand : HandModel
     frame : MarkerFrame
         In which the object begins.
-    arm : sequence of (TriangleMesh, (4, 4) float)
-        Parts of the arm, as ``PlannedArm.parts_at`` has them.
+    arm, other_arms : sequence of (TriangleMesh, (4, 4) float)
+        Parts of the arm, as ``PlannedArm.parts_at`` has them, and of those beside it.
+    obstacles : (k, 16) float, optional
+        About the object; None: whatever is shown of them stays.
     """
     layers, mesh, step = Layers(frame), grasp_object.mesh, moment.step
     layers.clear(*GRASP_LAYERS, *MOMENT_LAYERS)
@@ -168,7 +172,9 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     for link, T_object_link in zip(moving_links(hand), poses):
         layers.mesh('hand', link.vertices, link.faces, OLIVE, T_object_link)
     _add_boxes(layers, mesh, hand, poses, moment.T_object_moved)
-    _add_arm(layers, arm)
+    _add_arms(layers, arm, other_arms)
+    if obstacles is not None:
+        _add_obstacles(layers, obstacles)
     if step is not None:
         layers.forces(step.points, step.forces)
         layers.contacts('contacts', step.points)
@@ -178,20 +184,27 @@ def moment_markers(grasp: RankedGrasp, moment: Moment, grasp_object: GraspObject
     return layers.array
 
 
-def arm_markers(arm: Sequence[tuple[TriangleMesh, Array]], frame: MarkerFrame) -> MarkerArray:
+def arm_markers(arm: Parts, frame: MarkerFrame, other_arms: Parts = ()) -> MarkerArray:
     """
-    Return an arm alone, or what takes it away.
+    Return an arm and those beside it alone, or what takes them away.
 
     Parameters
     ----------
-    arm : sequence of (TriangleMesh, (4, 4) float)
-        Its parts and their poses in its base; empty: none is to be seen.
+    arm, other_arms : sequence of (TriangleMesh, (4, 4) float)
+        Their parts and poses in the base of the first; empty: none is to be seen.
     frame : MarkerFrame
         With the base in the place of the object.
     """
     layers = Layers(frame)
     layers.clear('arm')
-    _add_arm(layers, arm)
+    _add_arms(layers, arm, other_arms)
+    return layers.array
+
+
+def obstacle_markers(obstacles: Array, frame: MarkerFrame) -> MarkerArray:
+    """Return obstacles (k, 16) about an object alone."""
+    layers = Layers(frame)
+    _add_obstacles(layers, obstacles)
     return layers.array
 
 
@@ -218,9 +231,16 @@ def _add_object(layers: Layers, grasp_object: GraspObject, state: RankedGrasp | 
     return legend
 
 
-def _add_arm(layers: Layers, arm: Sequence[tuple[TriangleMesh, Array]]) -> None:
-    for part, T_object_part in arm:
-        layers.mesh('arm', part.vertices, part.faces, ARM_COLOUR, T_object_part)
+def _add_obstacles(layers: Layers, obstacles: Array) -> None:
+    layers.clear('obstacles')
+    for obstacle in obstacles:
+        layers.obstacle('obstacles', obstacle)
+
+
+def _add_arms(layers: Layers, arm: Parts, other_arms: Parts) -> None:
+    for parts, colour in ((arm, ARM_COLOUR), (other_arms, OTHER_ARM_COLOUR)):
+        for part, T_object_part in parts:
+            layers.mesh('arm', part.vertices, part.faces, colour, T_object_part)
 
 
 def _add_boxes(layers: Layers, mesh: TriangleMesh, hand: HandModel, T_object_link: Array,

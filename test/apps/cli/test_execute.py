@@ -265,6 +265,55 @@ def test_an_arm_that_cannot_be_is_refused_in_one_line_before_anything_starts(
     assert words in said and len(said.strip().splitlines()) == 1
 
 
+@pytest.fixture
+def started(monkeypatch):
+    """Return what the simulator is told of its world; nothing is started."""
+    from gripsim_ros.apps.cli import execute as verb
+    worlds = []
+
+    def executor(_, world):
+        worlds.append(world)
+        raise verb.InputError('not started')
+    monkeypatch.setattr(verb, 'executor', executor)
+    return worlds
+
+
+def with_world(grasps, **told):
+    """Let a file of grasps tell its arm and its task."""
+    content = {**json.loads(grasps.read_text()), **told}
+    grasps.write_text(json.dumps(content))
+
+
+def test_arm_and_obstacles_are_those_of_the_plan_unless_others_are_named(grasps, scene, started):
+    place = {'position': [0.5, 0.1, 0.3], 'orientation': [0.0, 0.0, 0.0, 1.0]}
+    with_world(grasps, arm={'name': 'ur5e', 'file': '/gone/ur5e.yaml', 'object_pose': place},
+               task={'obstacles': [{'type': 'sphere', 'dimensions': [0.01]}],
+                     'obstacle_poses': [{'position': [0.0, 0.0, 0.2]}]})
+    for name in ('ur5e.yaml', 'ur5e.urdf'):     # beside the file, since it is not where it was
+        (grasps.parent / name).write_text((UR5E.parent / name).read_text())
+    assert main(['execute', str(grasps), '--simulate']) == 2
+    assert main(['execute', str(grasps), '--simulate', *scene]) == 2
+    told, named = started
+    assert told['arm_config'] == str(grasps.parent / 'ur5e.yaml')
+    assert told['surroundings'] == str(grasps)
+    assert [float(x) for x in told['object_start'].split()] == [0.5, 0.1, 0.3, 0, 0, 0, 1]
+    assert named['arm_config'] == str(UR5E) and named['surroundings'] == scene[-1]
+    assert named['object_start'].startswith('0.5 0.10000000000000001 0.0350')
+
+
+def test_without_arm_and_obstacles_in_the_plan_the_hand_is_free(grasps, started, capsys):
+    assert main(['execute', str(grasps), '--simulate']) == 2
+    with_world(grasps, task={'gravity': 9.81})
+    assert main(['execute', str(grasps), '--simulate']) == 2
+    assert started == [{}, {}]
+    capsys.readouterr()
+    with_world(grasps, arm={'file': '/gone/arm.yaml', 'object_pose': {}})
+    assert main(['execute', str(grasps), '--simulate']) == 2
+    said = capsys.readouterr().err
+    assert '/gone/arm.yaml, which is neither there nor beside' in said
+    assert len(said.strip().splitlines()) == 1 and len(started) == 2
+
+
 @pytest.mark.nightly      # a minute; its parts are tested by day
 def test_the_arm_of_a_plan_carries_the_whole_operation_out(grasps, scene, tmp_path):
     """To the pre-grasp, approach, closing, lift, carrying, setting down, opening, retreat."""
@@ -272,10 +321,10 @@ def test_the_arm_of_a_plan_carries_the_whole_operation_out(grasps, scene, tmp_pa
     ball, planned, told = (tmp_path / name for name in ('ball.stl', 'planned.json', 'told.json'))
     for arguments in (
             ['plan', str(ball), '--material', 'wood', '--hypotheses', '4', '--count', '1',
-             '--time', '300', '--workers', '1', '--out', str(planned)],
+             '--time', '300', '--workers', '1', '--out', str(planned), *scene],
             ['execute', str(planned), '--simulate', '--carry', '--release', '--out', str(told)]):
         done = subprocess.run(
-            [sys.executable, '-m', 'gripsim_ros.apps.cli', *arguments, *scene],
+            [sys.executable, '-m', 'gripsim_ros.apps.cli', *arguments],
             capture_output=True, text=True, timeout=8 * TIMEOUT)
         assert done.returncode == 0, done.stderr
     result = json.loads(told.read_text())

@@ -18,8 +18,11 @@ from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 
 from gripsim_ros.apps.report import write_pictures, write_report
 from gripsim_ros.apps.report.html import render_report
+from gripsim_ros.apps.report.motion_picture import motion_picture
 from gripsim_ros.apps.report.packing import packed_json
+from gripsim_ros.apps.report.payload import scene_data
 from gripsim_ros.core.bodies import TriangleMesh
+from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.boxes import hand_boxes
 from gripsim_ros.library.drawing.glyphs import arrow, ball, ring
@@ -39,6 +42,8 @@ SCAN = 15_000
 #: A sixteen-bit step of a displacement; a drawn circle's polygon; a pixel of a silhouette.
 RTOL_QUANTISED, RTOL_POLYGON, RTOL_PIXELS = 1e-4, 0.02, 0.02
 ATOL_SINGLE, RTOL_ROUNDOFF = 1e-6, 1e-9
+#: A table below the object.
+TABLE = np.array([[1, 0.4, 0.3, 0.02, 1, 0, 0, 0.1, 0, 1, 0, 0.0, 0, 0, 1, -0.1]])
 #: Radius of a contact that no more than a few vertices lie in [m].
 SMALL = 0.003
 
@@ -147,6 +152,18 @@ def test_data_give_back_where_the_arm_is_at_each_moment():
     frames = np.array([arm.arm.poses(m.arm_joints)[arm.arm.part_frames] for m in moments])
     assert_allclose(T_BASE_OBJECT @ poses, frames, atol=ATOL_SINGLE)
     assert_allclose(motion['up'], T_BASE_OBJECT[2, :3])
+
+
+def test_data_give_back_what_stands_about_the_object_and_pictures_show_it():
+    scene = make_scene(replace(made_up_answer(1), task=Task(obstacles=TABLE),
+                               grasps=[made_up_grasp(1, reach=reach())]))
+    bare = replace(scene, surroundings=())
+    assert scene_data(bare)['surroundings'] == []
+    table, = scene_data(scene)['surroundings']
+    corners = np.frombuffer(base64.b64decode(table['vertices']), '<f4').reshape(-1, 3)
+    assert_allclose(np.ptp(corners, axis=0), TABLE[0, 1:4], atol=ATOL_SINGLE)
+    pictures = [np.asarray(motion_picture(one), int) for one in (bare, scene)]
+    assert np.abs(pictures[1] - pictures[0]).mean() > 1.0
 
 
 def test_meshes_that_links_share_are_sent_once(page):

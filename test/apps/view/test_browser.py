@@ -3,6 +3,7 @@
 import json
 import signal
 import urllib.request
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -30,13 +31,16 @@ from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
 from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of  # noqa: E402
 from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
-from gripsim_ros.library.planned_arm import motion_of  # noqa: E402
+from gripsim_ros.core.planning import Task  # noqa: E402
+from gripsim_ros.library.planned_arm import load_other_arms, motion_of  # noqa: E402
 from gripsim_ros.library.whole_motion import moment_at  # noqa: E402
 from gripsim_ros.ros.markers import grasp_markers, ranked_markers  # noqa: E402
 from gripsim_ros.ros.record.mcap_file import RecordingWriter  # noqa: E402
 
 START = 1_700_000_000_000_000_000
 TIMEOUT = 60.0
+#: A table below the object.
+OBSTACLES = np.array([[1, 0.4, 0.3, 0.02, 1, 0, 0, 0.1, 0, 1, 0, 0.0, 0, 0, 1, -0.1]])
 #: A pose to rounding, through a file [m].
 ATOL = 1e-9
 
@@ -229,6 +233,29 @@ def test_the_arm_of_a_plan_is_shown_where_the_plan_has_it(plan_file, tmp_path):
         np.testing.assert_allclose(
             [(m.pose.position.x, m.pose.position.y, m.pose.position.z) for m in shown],
             frames[:, :3, 3], atol=ATOL)
+
+
+def test_what_stands_about_the_object_is_shown_with_the_whole_motion(plan_file, tmp_path):
+    file, others = tmp_path / 'grasps.json', tmp_path / 'others.yaml'
+    others.write_text(json.dumps([{'arm': str(ARM_FILE), 'pose': {'position': [1.0, 0.4, 0.0]},
+                                   'joints': planned_arm().arm.start.tolist()}]))
+    arm = replace(planned_arm(), others=load_other_arms(others), others_file=str(others))
+    way = reach()
+    answer = PlanAnswer(load_default_hand(), apple(), str(plan_file.with_name('apple.ply')), 1.0,
+                        [brought(made_up_grasp(1, reach=way))], {}, {'repairs': []}, arm=arm,
+                        task=Task(obstacles=OBSTACLES))
+    file.write_text(json.dumps(plain(answer.to_mapping())))
+    source, shown = PlanSource(file), []
+    source.open(lambda topic, array: shown.append((topic, array)))
+    source.close()
+    table, = ([m for m in array.markers if m.ns == 'obstacles' and m.action == 0]
+              for topic, array in shown if any(m.ns == 'obstacles' for m in array.markers))
+    assert len(table) == len(OBSTACLES)
+    moved = [m for m in source.moved(1, 0.5).markers if m.action == 0]
+    assert [m.pose for m in moved if m.ns == 'obstacles'] == [m.pose for m in table]
+    parts = [m for m in moved if m.ns == 'arm']
+    assert len(parts) == 2 * len(arm.meshes)
+    assert len({(m.color.r, m.color.g, m.color.b) for m in parts}) == 2
 
 
 def test_what_cannot_be_shown_is_refused(plan_file, recording, tmp_path):

@@ -45,7 +45,8 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
     statistics = {**plan.statistics(), 'repairs': request.repairs, 'seed': limits.seed,
                   'database': source.name}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
-                      plan.rejections, statistics, plan.nearest_miss, plan.hint)
+                      plan.rejections, statistics, plan.nearest_miss, plan.hint,
+                      task=request.task)
 
 
 def _with_surfaces(request: PlanRequest, grasps: list) -> list:

@@ -131,7 +131,7 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
                       dict(zip(result.rejection_reasons, result.rejection_counts)), statistics,
-                      miss, result.hint, request.completion)
+                      miss, result.hint, request.completion, task=request.task)
 
 
 def add_surfaces(request: PlanRequest, grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:

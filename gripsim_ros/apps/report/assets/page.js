@@ -122,6 +122,7 @@ function placeMotion(grasp) {
       viewer.glass.push([`arm ${k}`, placed.subarray(start, start + 16)]);
     });
   }
+  data.surroundings.forEach((_, k) => viewer.glass.push([`standing ${k}`, IDENTITY]));
   if (state.drawn !== `${state.grasp} false`) {
     state.drawn = `${state.grasp} false`;
     putObject(grasp, false);
@@ -263,6 +264,10 @@ function start() {
     for (const [key, mesh] of (data.arm ? data.arm.parts : []).entries()) {
       viewer.put(`arm ${key}`, expand(decode(mesh.vertices, Float32Array),
         decode(mesh.faces, Uint32Array), data.arm.colour));
+    }
+    for (const [key, mesh] of data.surroundings.entries()) {
+      viewer.put(`standing ${key}`, expand(decode(mesh.vertices, Float32Array),
+        decode(mesh.faces, Uint32Array), mesh.colour));
     }
     byId('opacity').addEventListener('input', (event) => {
       viewer.opacity = Number(event.target.value); viewer.draw();

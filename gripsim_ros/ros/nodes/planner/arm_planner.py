@@ -22,7 +22,7 @@ from ....core.arm import (
 from ....core.errors import ArmError, GripsimError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
 from ....core.transforms import inverse
-from ....library.planned_arm import load_other_arms, part_meshes
+from ....library.planned_arm import load_other_arms, part_meshes, parts_of_others
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import RequestReader
 from ...conversions.requests.arm import arm_to_msg
@@ -82,7 +82,7 @@ class ArmPlannerNode(SuiteNode):
         self.create_subscription(
             JointState, 'arm_joint_states', self._on_joints, 1,
             callback_group=self.housekeeping)
-        self._parts = part_meshes(self.arm)
+        self._parts, self._other_parts = part_meshes(self.arm), parts_of_others(self._others)
 
     def _take(self, values: Mapping[str, Any]) -> None:
         """Take the library of materials for the requests that come."""
@@ -121,8 +121,10 @@ class ArmPlannerNode(SuiteNode):
     def _draw(self, msg: JointState) -> None:
         """Draw the arm where a moment that `grasp_planner` shows has it; without joints none."""
         joints, frame = self._joints_of(msg), MarkerFrame(msg.header.frame_id, self.T_frame_base)
-        poses = [] if joints is None else self.arm.poses(joints)[self.arm.part_frames]
-        self._markers.publish(arm_markers(list(zip(self._parts, poses)), frame))
+        shown = joints is not None
+        poses = self.arm.poses(joints)[self.arm.part_frames] if shown else []
+        self._markers.publish(arm_markers(list(zip(self._parts, poses)), frame,
+                                          self._other_parts if shown else []))
 
     def _choose(self, msg: EvaluateGrasp.Request,
                 response: EvaluateGrasp.Response) -> EvaluateGrasp.Response:
