@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..core.arm import ArmModel, OtherArm, load_arm
 from ..core.bodies import TriangleMesh, decimate_hull
 from ..core.contact.backends.convex.decomposition import ConvexPart
-from ..core.errors import ArmError
+from ..core.errors import ArmError, TaskError
 from ..core.planning.ranked_grasp import RankedGrasp
 from ..core.transforms import inverse
 from .resources import lasting_name, resolve_uri
@@ -22,6 +22,8 @@ from .whole_motion import ArmWay, Moment, whole_motion
 
 Array = NDArray[np.float64]
 
+#: Frames in which it may be said where object and arm stand to each other.
+POSE_FRAMES = ARM_FRAME, WORLD_FRAME, OBJECT_FRAME = 'arm', 'world', 'object'
 #: Most faces of a part of the arm where it is drawn.
 PART_FACES = 120
 
@@ -128,6 +130,41 @@ def _found(named: str, path: Path) -> Path | None:
     """Return a file where it was, or beside the one that names it; None if it is gone."""
     return next((place for place in (Path(named), path.parent / Path(named).name)
                  if place.is_file()), None)
+
+
+def object_before_arm(content: Any, what: str) -> Array:
+    """
+    Return ``T_base_object (4, 4)``, the object before an arm, given in one of three frames.
+
+    Parameters
+    ----------
+    content : mapping
+        ``{position, orientation}`` of the object in the arm's base; with ``frame: world`` that in
+        the world, and ``arm_pose`` of the arm's base there; with ``frame: object`` ``arm_pose``
+        alone, of the arm's base in the object's frame.
+    what : str
+        Names it in errors.
+
+    Raises
+    ------
+    TaskError
+        It is none of these.
+    """
+    told = dict(content) if isinstance(content, Mapping) else content
+    frame = told.pop('frame', ARM_FRAME) if isinstance(told, dict) else ARM_FRAME
+    if frame not in POSE_FRAMES:
+        raise TaskError(f'{what}: frame must be one of {", ".join(POSE_FRAMES)}, got '
+                        f'{frame!r:.60}')
+    if frame == ARM_FRAME:
+        return pose_from_mapping(told, what)
+    if 'arm_pose' not in told:
+        raise TaskError(f'{what}: frame is {frame}: give the pose of the arm\'s base in it as '
+                        'arm_pose')
+    T_base_frame = inverse(pose_from_mapping(told.pop('arm_pose'), f'{what}: arm_pose'))
+    if frame == OBJECT_FRAME and told:
+        raise TaskError(f'{what}: frame is object: arm_pose alone says where the arm stands, got '
+                        f'{", ".join(map(str, told))} too')
+    return T_base_frame if frame == OBJECT_FRAME else T_base_frame @ pose_from_mapping(told, what)
 
 
 def load_other_arms(path: Path) -> tuple[OtherArm, ...]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .arguments import count, real_number, whole_number
-from .inputs import InputError, existing_file, hand_of_grasps, read_pose
+from .inputs import InputError, existing_file, hand_of_grasps, read_yaml
 from .joining import join_running_suite
 from .options import Hand
 from .output import check_writable, say
@@ -97,10 +97,11 @@ def _arm(arm: Path | None, object_pose: Path | None, file: Path | None) -> Plann
     if file is None or file.suffix == '.mcap':
         raise InputError('--arm and --object-pose go with the JSON of a plan')
     from ...core.arm import load_arm
-    from ...library.planned_arm import PlannedArm
+    from ...library.planned_arm import PlannedArm, object_before_arm
     from ...library.resources import resolve_uri
     return PlannedArm(load_arm(existing_file(arm, 'arm'), resolve_uri),
-                      read_pose(object_pose, 'object pose'), str(arm))
+                      object_before_arm(read_yaml(object_pose, 'object pose'),
+                                        f'object pose {object_pose}'), str(arm))
 
 
 def _source(file: Path | None, mesh: str, namespace: str, hand: str,

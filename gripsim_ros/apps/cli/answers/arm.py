@@ -11,9 +11,8 @@ from ....core.arm import ArmProgress, ArmTask, checked_criterion, choose_by_arm,
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
 from ....core.planning.task import LEAST_ARM_TIME, Task
 from ....library.grasp_file import PlanAnswer
-from ....library.planned_arm import load_other_arms
+from ....library.planned_arm import load_other_arms, object_before_arm
 from ....library.resources import resolve_uri
-from ....library.task_file import pose_from_mapping
 from ..inputs import InputError
 from ..output import say
 from ..progress import PlanProgress
@@ -42,7 +41,7 @@ def read_arm_task(arm: Path, object_pose: Path, criterion: str = '',
         pose = yaml.safe_load(object_pose.read_text(encoding='utf-8'))
     except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
         raise InputError(f'{object_pose}: {" ".join(str(error).split())}') from None
-    return ArmTask(load_arm(arm, resolve_uri), pose_from_mapping(pose, str(object_pose)),
+    return ArmTask(load_arm(arm, resolve_uri), object_before_arm(pose, str(object_pose)),
                    criterion=criterion, others=() if others is None else load_other_arms(others))
 
 
