@@ -30,3 +30,4 @@ REGIONS_WITHOUT_VERTEX = 'contact regions hold no vertex of the object, so that 
 NO_SOLUTION = 'the contacts of the closed hand cannot balance the load: (1) has no solution'
 UNREACHABLE = 'J^-1 G\' u has no solution: the fingers cannot move the object as the task wants'
 FORCES_TOO_SMALL = 'closed, the forces stay below those computed'
+LOST_ON_WAY = 'on the way of the object the forces stay below those computed'

@@ -130,7 +130,8 @@ class ManipulationSearch:
         chosen = [n for n in free if self._followers[n].step == first][:self._batch_size]
         T_object_moved = self._path[first]
         conditions = replace(
-            self._conditions, load_cases=self._turned_loads(T_object_moved),
+            self._conditions,
+            load_cases=turned_loads(self._task, self._conditions.load_cases, T_object_moved),
             obstacles=moved_region(self._conditions.obstacles, inverse(T_object_moved)))
         return chosen, conditions.batch([self._followers[n].question() for n in chosen])
 
@@ -157,13 +158,24 @@ class ManipulationSearch:
                 self._verdicts.exclude(number, FINGERS_CANNOT_MOVE if self._task.reach ==
                                        FINGERS_ONLY else CANNOT_MOVE)
 
-    def _turned_loads(self, T_object_moved: Array) -> Array:
-        """Return the load cases in the moved object's frame; directions stay fixed in space."""
-        first = self._conditions.load_cases.reshape(-1, 3, 3)
-        loads = first @ T_object_moved[:3, :3]
-        if len(self._task.gravity_directions) == 0:
-            loads[:, 0] = first[:, 0]
-        return loads.reshape(-1, 9)
+
+def turned_loads(task: Task, load_cases: Array, T_object_moved: Array) -> Array:
+    """
+    Return load cases (c, 9) in a moved object's frame; directions stay fixed in space.
+
+    Parameters
+    ----------
+    task : Task
+        One that lets the weight pull anywhere lets it do so everywhere.
+    load_cases : (c, 9) float
+        At the first pose.
+    T_object_moved : (4, 4) float
+    """
+    first = load_cases.reshape(-1, 3, 3)
+    loads: Array = first @ T_object_moved[:3, :3]
+    if len(task.gravity_directions) == 0:
+        loads[:, 0] = first[:, 0]
+    return loads.reshape(-1, 9)
 
 
 def _check_way(vertices: Array, obstacles: Array, path: Array) -> None:

@@ -14,14 +14,16 @@ from ..ask_and_tell import AskAndTell
 from ..closing.batching import Conditions
 from ..closing.grasp_state import GraspState
 from ..hypotheses.generate import propose_hypotheses
+from ..manipulation.kinematics import object_path
 from ..options import PlannerOptions
 from ..progress import Progress
-from ..ranked_grasp import CONES_LEFT, PUBLISHED, NearestMiss, RankedGrasp
+from ..ranked_grasp import CONES_LEFT, HAND_ONLY, PUBLISHED, NearestMiss, RankedGrasp
 from ..ranking.assemble import make_grasp
 from ..ranking.score import score_reference
 from ..task import Task, check_counts, task_load_cases
 from .common_closing import CommonClosing
 from .face_hypotheses import face_hypotheses
+from .object_way import PublishedWay, PublishedWays
 from .rules import PublishedRules
 
 
@@ -63,12 +65,16 @@ class PublishedPlanner(AskAndTell):
         conditions = Conditions.of(task, load_cases)
         self._work = _Closings([CommonClosing(hypothesis, hand, options, task.displacement_object)
                                 for hypothesis in hypotheses], conditions, options)
-        super().__init__(((self._work,),), conditions)
+        motion, reach = task.displacement_object, options.reach
+        self._path = np.eye(4)[None] if motion is None else object_path(
+            motion, reach.translation_step, reach.rotation_step)
+        self._ways = PublishedWays(task, self._path, conditions, self._begin_ways)
+        super().__init__(((self._work,), (self._ways,)), conditions)
 
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        work, held = self._work, self._work.held
+        work, held = self._work, self._held
         best = self.ranked(1)[0] if held else None
         return Progress(len(work.judged), len(work.closings), len(held), best)
 
@@ -80,12 +86,14 @@ class PublishedPlanner(AskAndTell):
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were excluded for each reason, most frequent first."""
-        return dict(self._work.rejections.most_common())
+        lost = Counter(way.reason for way in self._ways.ways.values() if way.reason)
+        return dict((self._work.rejections + lost).most_common())
 
     @property
     def reach_levels(self) -> dict[str, int]:
-        """Return nothing: who moves the object is not followed."""
-        return {}
+        """Return how many grasps were followed along the way of the object to its end."""
+        followed = sum(way.result is not None for way in self._ways.ways.values())
+        return {HAND_ONLY: followed} if followed else {}
 
     @property
     def nearest_miss(self) -> NearestMiss | None:
@@ -95,23 +103,41 @@ class PublishedPlanner(AskAndTell):
     @property
     def hint(self) -> str:
         """Return one sentence on why there is no grasp, '' where there is one."""
-        if self._work.held or not self._work.rejections:
+        rejected = self.rejections
+        if self._held or not rejected:
             return ''
-        reason, number = self._work.rejections.most_common(1)[0]
+        reason, number = next(iter(rejected.items()))
         return f'by the published method {number} of {len(self._work.closings)} fail: {reason}'
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` grasps so far (0: as in the request), gentlest first."""
-        grasps = sorted((self._grasp(closing) for closing in self._work.held), key=_force)
+        grasps = sorted((self._grasp(closing) for closing in self._held), key=_force)
         return [replace(grasp, rank=i + 1)
                 for i, grasp in enumerate(grasps[:count or self._wanted])]
+
+    @property
+    def _held(self) -> list[CommonClosing]:
+        """Return the closings that hold, but those that lose the object on its way."""
+        ways = self._ways.ways
+        return [closing for closing in self._work.held if not (
+            closing.hypothesis.number in ways and ways[closing.hypothesis.number].reason)]
+
+    def _begin_ways(self) -> dict[int, PublishedWay]:
+        """Return the ways of all grasps that hold, nothing before all have their verdicts."""
+        if len(self._path) == 1 or self._work.unfinished():
+            return {}
+        return {closing.hypothesis.number: PublishedWay(
+            self._hand, closing.hypothesis, closing.held, self._path, self._options)
+            for closing in self._work.held if closing.held is not None}
 
     def _grasp(self, closing: CommonClosing) -> RankedGrasp:
         held = closing.held
         assert held is not None
         grasp = make_grasp(closing.hypothesis, held, self._hand, self._reference, self._options)
-        return replace(grasp, method=PUBLISHED, warnings=grasp.warnings + _cone_warning(
-            held.state, self._reference.friction))
+        way = self._ways.ways.get(closing.hypothesis.number)
+        return replace(
+            grasp, method=PUBLISHED, reach=way.result if way else None,
+            warnings=grasp.warnings + _cone_warning(held.state, self._reference.friction))
 
 
 class _Closings:

@@ -1,0 +1,222 @@
+"""The held object along its way, as the grasp paper has it: joints, then forces, then angles."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from ...arrays import Array
+from ...batches import DETAIL_FORCES, ConfigurationBatch
+from ...hand import HandModel
+from ...transforms import apply, inverse
+from ..closing.batching import Conditions
+from ..closing.grasp_state import GraspState
+from ..closing.knowledge import HeldGrasp
+from ..closing.question import Question
+from ..hypotheses.generate import Hypothesis
+from ..manipulation.kinematics import (
+    Fingertips, bounded_least_squares, contact_jacobian, follow_object)
+from ..manipulation.search import turned_loads
+from ..manipulation.step_forces import sums_by_link
+from ..options import PlannerOptions
+from ..ranked_grasp import HAND_ONLY, ManipulationResult, ManipulationStep
+from ..ranking.score import grip_efforts
+from ..rejections import LOST_ON_WAY
+from ..task import Task
+from .common_closing import STEPS
+from .rules import LEAST_REGIONS
+
+#: How far above the computed forces the corrected ones are aimed: what is to be no less ends
+#: above, not at it [-].
+AIMED_ABOVE = 0.05
+
+
+class PublishedWay:
+    """
+    One grasp along the object's way: ``question()``, ``answer(state)``, until ``done``.
+
+    The palm rests. At each step the joints let the middles of the contact regions go with the
+    object, forces are found and computed again, and the joints are corrected until no simulated
+    normal force is below the computed one.
+
+    Parameters
+    ----------
+    hand : HandModel
+    hypothesis : Hypothesis
+    held : HeldGrasp
+    path : (m + 1, 4, 4) float
+        Poses of the object in its first frame, from the identity.
+    options : PlannerOptions
+
+    Notes
+    -----
+    Source: seed 001, motion of the gripper's joints that moves the object: a linear path in
+    steps, contact regions' centres at each, inverse kinematics for preliminary angles, then the
+    grasp simulated, (1) solved by the pseudo-inverse, and angles corrected to forces near those
+    computed, not below. Choices where it is silent: links meet the object along the motion of
+    closing, as in the grasp; corrections go along the normals by the contacts' stiffness, and
+    the first with which the forces suffice is kept; where none of ``max_corrections`` does, the
+    grasp is excluded.
+    """
+
+    def __init__(self, hand: HandModel, hypothesis: Hypothesis, held: HeldGrasp, path: Array,
+                 options: PlannerOptions) -> None:
+        preshape = hand.preshapes[hypothesis.preshape]
+        self._hand, self._path, self._options = hand, path, options.reach
+        self._rates = (preshape.closed - preshape.open) / STEPS
+        self._T_palm_first = inverse(hypothesis.T_object_palm)
+        self._joints, self._state = held.joint_positions, held.state
+        self.result: ManipulationResult | None = None
+        self.reason, self.step, self._corrections, self._residual = '', 0, 0, 0.0
+        self._rows, self._steps = [self._joints], [self._told(np.eye(4))]
+        self._aim()
+
+    @property
+    def done(self) -> bool:
+        """Return True if the way was followed to its end, or cannot be."""
+        return self.result is not None or bool(self.reason)
+
+    def question(self) -> Question:
+        """Return the configuration to be judged next, in the moved object's frame."""
+        return Question(DETAIL_FORCES, inverse(self._T_palm_object), self._trial, self._rates,
+                        np.zeros(3))
+
+    def answer(self, state: GraspState) -> None:
+        """Take the stages' answer to the last question."""
+        if state.holds and len(np.unique(state.links)) >= LEAST_REGIONS:
+            self._accept(state)
+        elif self._corrections == self._options.max_corrections or not self._correct(state):
+            self.fail(LOST_ON_WAY)
+        else:
+            self._corrections += 1
+
+    def fail(self, reason: str) -> None:
+        """End without a way."""
+        self.reason = reason
+
+    @property
+    def _T_palm_object(self) -> Array:
+        pose: Array = self._T_palm_first @ self._path[self.step]
+        return pose
+
+    def _aim(self) -> None:
+        """Let the joints follow the object's next step, or end where there is none."""
+        if self.step == len(self._path) - 1:
+            shares = np.linspace(0.0, 1.0, len(self._rows))
+            palms = np.tile(inverse(self._T_palm_first), (len(self._rows), 1, 1))
+            self.result = ManipulationResult(
+                HAND_ONLY, self._residual, np.nan, np.array(self._rows), palms, shares, -1,
+                'the fingers alone move the object, by the published method', tuple(self._steps))
+            return
+        before = self._T_palm_object
+        tips = Fingertips(self._state.links, apply(before, self._state.points))
+        self.step, self._corrections = self.step + 1, 0
+        motion = self._T_palm_object @ inverse(before)
+        self._trial, slips = follow_object(self._hand, self._joints, tips, motion,
+                                           self._hand.joint_lower, self._hand.joint_upper)
+        moves = apply(motion, tips.points_palm) - tips.points_palm
+        self._residual = max(self._residual, float(np.linalg.norm(slips)) / max(
+            float(np.linalg.norm(moves)), 1e-12))
+
+    def _accept(self, state: GraspState) -> None:
+        self._joints, self._state = self._trial, state
+        self._rows.append(self._joints)
+        self._steps.append(self._told(self._path[self.step]))
+        self._aim()
+
+    def _correct(self, state: GraspState) -> bool:
+        """Press links whose forces are below those computed; return whether joints can."""
+        links = tuple(sorted(set(int(link) for link in self._state.links)))
+        forces = sums_by_link(links, state, state.normal_forces)
+        wanted = sums_by_link(links, state, state.minimal_envelope)
+        rows = [self._row(link, state, force, (1.0 + AIMED_ABOVE) * aim)
+                for link, force, aim in zip(links, forces, wanted)]
+        targets, matrix = (np.array(column) for column in zip(*rows))
+        if not np.isfinite(targets).all():
+            return False
+        change = np.clip(bounded_least_squares(
+            matrix, targets, self._hand.joint_lower - self._trial,
+            self._hand.joint_upper - self._trial), -self._options.rotation_step,
+            self._options.rotation_step)
+        self._trial = self._trial + change
+        return bool(np.abs(change).max() > 1e-9)
+
+    def _row(self, link: int, state: GraspState, force: float, wanted: float
+             ) -> tuple[float, Array]:
+        """Return the approach of a link [m] that its force lacks, and its derivatives (J,)."""
+        touches = state.links == link
+        seen = state if touches.any() else self._state
+        on_link = np.flatnonzero(seen.links == link)
+        strongest = on_link[np.argmax(seen.normal_forces[on_link])]
+        if not touches.any():       # as far as it is from the object, and as it pressed before
+            lacking = float(state.clearance[link])
+            wanted, force = float(seen.normal_forces[on_link].sum()), 0.0
+        else:
+            lacking = 0.0
+        lacking += max(wanted - force, 0.0) / float(seen.normal_stiffness[on_link].sum())
+        point = apply(self._T_palm_object, seen.points[strongest][None])
+        jacobian = contact_jacobian(self._hand, self._trial, Fingertips(np.array([link]), point))
+        normal = self._T_palm_object[:3, :3] @ seen.normals[strongest]
+        return lacking, normal @ jacobian
+
+    def _told(self, T_object_moved: Array) -> ManipulationStep:
+        """Return what is told of the present configuration, in the object's first frame."""
+        state, turn = self._state, T_object_moved[:3, :3].T
+        T_object_palm = inverse(self._T_palm_first @ T_object_moved)
+        return ManipulationStep(
+            T_object_moved, tuple(self._hand.link_names[link] for link in state.links),
+            apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
+            state.minimal_forces @ turn,
+            grip_efforts(self._hand, self._joints, T_object_palm, state),
+            apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, np.nan, False)
+
+
+class PublishedWays:
+    """
+    The ways of all grasps that hold as one kind of work; questions of one step go together.
+
+    Parameters
+    ----------
+    task : Task
+    path : (m + 1, 4, 4) float
+    conditions : Conditions
+        At the first pose.
+    begin : callable
+        Returns the ways by hypothesis, once every hypothesis has its verdict.
+    """
+
+    any_order = True
+
+    def __init__(self, task: Task, path: Array, conditions: Conditions,
+                 begin: Callable[[], dict[int, PublishedWay]]) -> None:
+        self._task, self._path, self._conditions = task, path, conditions
+        self._begin, self._begun, self._stopped = begin, False, False
+        self.ways: dict[int, PublishedWay] = {}
+
+    def unfinished(self) -> list[int]:
+        """Return the grasps whose way is being followed."""
+        if self._stopped:
+            return []
+        if not self._begun and (ways := self._begin()):
+            self.ways, self._begun = ways, True
+        return [number for number, way in self.ways.items() if not way.done]
+
+    def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
+        """Return grasps at the same step, the earliest, with the loads there."""
+        first = min(self.ways[number].step for number in free)
+        asked = [number for number in free if self.ways[number].step == first]
+        conditions = replace(self._conditions, load_cases=turned_loads(
+            self._task, self._conditions.load_cases, self._path[first]))
+        return asked, conditions.batch([self.ways[number].question() for number in asked])
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for a grasp."""
+        self.ways[number].answer(state)
+
+    def fail(self, number: int, reason: str) -> None:
+        """Exclude a grasp whose step cannot be judged."""
+        self.ways[number].fail(reason)
+
+    def stop(self) -> None:
+        """Follow nothing any more."""
+        self._stopped = True
