@@ -30,6 +30,9 @@ DONE, FAULT, INTERRUPTED = 0, 1, 130
 #: What is started for ``--simulate``, and how long its joints may be silent: nothing real moves,
 #: and the machine may be busy [s].
 SIMULATION, PATIENCE = ('sdh_simulator', 'grasp_executor'), 10.0
+#: Time in which the weight goes over to the hand [s], as that of what is lifted off a table: a
+#: soft object whose weight comes at once swings, and pulls harder than it weighs.
+UNLOADING = 0.3
 
 
 def execute(
@@ -200,7 +203,7 @@ def executor(simulated: GraspObject | None, world: dict[str, Any]
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,
                   parameters={'grasp_executor': {'joint_timeout': PATIENCE},
-                              'sdh_simulator': world})
+                              'sdh_simulator': {'unloading_time': UNLOADING, **world}})
     try:
         suite.start(SIMULATION)
         suite.wait_until_ready(SIMULATION)
