@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import trimesh
 from kernel_turns import taking_turns
+from lean_numba import compiling_leanly
 
 from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -96,7 +97,8 @@ def run(*arguments) -> None:
 def main() -> int:
     """Compile what is asked for."""
     gc.disable()    # what numba makes mostly stays: looking for garbage took 6 % of the time
-    with tempfile.TemporaryDirectory() as folder, taking_turns(Path(sys.prefix)):
+    with (tempfile.TemporaryDirectory() as folder, taking_turns(Path(sys.prefix)),
+          compiling_leanly()):
         if sys.argv[1:] == ['plan']:
             warm_up()
         elif sys.argv[1:] == ['stages']:

@@ -12,7 +12,7 @@ from functools import partial, update_wrapper
 from typing import Any, cast, TypeVar
 
 import numba
-from numba.extending import typeof_impl
+from numba.extending import models, register_model, typeof_impl
 
 F = TypeVar('F', bound=Callable[..., Any])
 
@@ -46,8 +46,21 @@ class Kernel(partial[Any]):
         return from_python.signatures + self.from_kernels.signatures
 
 
-typeof_impl.register(Kernel)(
-    lambda kernel, context: numba.types.Dispatcher(kernel.from_kernels))
+class KernelType(numba.types.Dispatcher):  # type: ignore[misc]
+    """
+    What a kernel is to kernels that call it.
+
+    Numba would compile one that is called with constants anew for each constant.
+    """
+
+    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
+        """Return the signature of a call, in which constants are of their numbers' kinds."""
+        return super().get_call_type(context, tuple(map(numba.types.unliteral, args)), {
+            name: numba.types.unliteral(kind) for name, kind in kws.items()})
+
+
+register_model(KernelType)(models.OpaqueModel)
+typeof_impl.register(Kernel)(lambda kernel, context: KernelType(kernel.from_kernels))
 
 
 def _renamed(source: Callable[..., Any]) -> Callable[..., Any]:

@@ -25,6 +25,21 @@ def fourfold(x):
     return twice(twice(x))
 
 
+@njit()
+def power(x, exponent):
+    return x ** exponent
+
+
+@njit()
+def powers(x):
+    return power(x, 2), power(x, 3), power(x, exponent=4)
+
+
+def test_a_kernel_is_compiled_once_for_all_constants_that_kernels_call_it_with():
+    assert powers(2.0) == (4.0, 8.0, 16.0)
+    assert len(power.signatures) == 1
+
+
 def test_python_and_kernels_call_the_same_kernel():
     assert fourfold(1.5) == 6.0
     assert twice(1.5) == 3.0
