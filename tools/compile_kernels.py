@@ -21,14 +21,18 @@ from lean_numba import compiling_leanly
 
 from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
-from gripsim_ros.core.contact import ContactMesh
+from gripsim_ros.core.contact import ContactMesh, ContactScene, detect_contacts
 from gripsim_ros.core.contact.vertices.batch import batch_vertex_contacts
 from gripsim_ros.core.grasp_theory.contact_set import ContactSet
+from gripsim_ros.core.hand import compute_link_states
 from gripsim_ros.core.mechanics import (
     ElasticBody, indent_body, MechanicsOptions, SphereIndenter)
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.stability.stability import judge_stability
-from gripsim_ros.library.in_process import warm_up
+from gripsim_ros.library.drawing.raster import Camera, make_surface, render_layer
+from gripsim_ros.library.in_process import link_shapes, warm_up
+from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.library.hands.warm_up_scene import warm_up_configurations, warm_up_object
 
 RADIUS, EDGE_LENGTH, NODES = 0.02, 0.004, 300
 #: Values that the first frame's stack asks room for: as much is left for the frames above.
@@ -38,7 +42,7 @@ APART = 0.035
 
 
 def compile_stages(folder: Path) -> None:
-    """Press a finger's pad and a ball, with its own compliance, into a ball; judge a pinch."""
+    """Press a pad and a ball into a ball, judge a pinch, meet a ball as nodes do, draw it."""
     ball = shapes.sphere(RADIUS, EDGE_LENGTH)
     write(folder / 'ball.ply', ball.vertices, ball.faces)
     indent(folder / 'ball.ply', '--link', 'sdh_thumb_3_link')
@@ -50,6 +54,13 @@ def compile_stages(folder: Path) -> None:
     body = ElasticBody(GraspObject(ball, Material(1e6, 0.3, 1000.0, 0.5)), MechanicsOptions(
         elasticity='body', compliance=ComplianceOptions(NODES)))
     indent_body(body, SphereIndenter(RADIUS), np.array([-1.0, 0, 0]), np.array([1.0, 0, 0]), 1e-3)
+    hand = load_default_hand()
+    scene = ContactScene(hand, warm_up_object(), link_shapes(hand))
+    scene.prepare()
+    for batch in warm_up_configurations(hand):
+        detect_contacts(scene, compute_link_states(hand, batch))
+    render_layer(make_surface(ball.vertices, ball.faces, np.ones(3)),
+                 Camera(np.eye(4), 100.0, 64, 64))
 
 
 def compile_rest(folder: Path) -> None:

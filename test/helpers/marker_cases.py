@@ -6,7 +6,7 @@ import pytest
 from visualization_msgs.msg import Marker
 from gripsim_ros.core.batches import AS_CONFIGURED, GraspStateBatch
 from gripsim_ros.library.resources import load_default_hand
-from gripsim_ros.ros.nodes.ring.warm_up import warm_up_contacts, warm_up_object
+from gripsim_ros.library.hands.warm_up_scene import warm_up_contacts, warm_up_object
 from gripsim_ros.ros.markers import (
     MarkerFrame)
 

@@ -93,6 +93,7 @@ def corner_normals(vertices: Array, faces: NDArray[np.int64]) -> Array:
         Area-weighted mean over the faces at the corner's vertex whose normal is within
         ``CREASE_ANGLE`` of the corner's own face; own derivation.
     """
+    faces = np.array(faces)     # a mesh's may be read-only: kernels are compiled for one kind
     a, b, c = (vertices[faces[:, k]] for k in range(3))
     areas = np.cross(b - a, c - a)
     unit = areas / np.maximum(np.linalg.norm(areas, axis=1, keepdims=True), 1e-300)
@@ -118,7 +119,7 @@ def _corner_normals(faces, areas, unit, around, starts, least_cosine):  # type: 
 def render_layer(surface: Surface, camera: Camera) -> Layer:
     """Return what ``camera`` sees of ``surface``; both sides of a face are drawn."""
     points = camera.project(surface.vertices)
-    depth, face, weights = _rasterise(points, surface.faces, camera.width, camera.height)
+    depth, face, weights = _rasterise(points, np.array(surface.faces), camera.width, camera.height)
     seen = face >= 0
     corners = np.concatenate([weights, 1.0 - weights.sum(-1, keepdims=True)], -1)[seen]
     normals = np.zeros((*face.shape, 3), np.float32)

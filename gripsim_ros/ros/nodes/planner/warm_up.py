@@ -8,7 +8,7 @@ from ....core.fields import DTYPES, declared
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
 from ....core.transforms import apply
-from ..ring.warm_up import RADIUS, warm_up_object, warm_up_obstacles
+from ....library.hands.warm_up_scene import RADIUS, warm_up_object, warm_up_obstacles
 
 Array = NDArray[np.float64]
 

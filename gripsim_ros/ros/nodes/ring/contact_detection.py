@@ -8,10 +8,10 @@ from gripsim_interfaces.msg import Contacts, LinkStates, RingHeader
 from ....core.bodies import GraspObject
 from ....core.contact import ContactScene, LinkShapes, detect_contacts
 from ....core.hand import compute_link_states
+from ....library.hands.warm_up_scene import warm_up_configurations, warm_up_object
 from ...conversions import contacts_to_msg, link_states_from_msg
 from ..base.node_base import run
 from .stage_node import StageNode
-from .warm_up import warm_up_configurations, warm_up_object
 
 
 class ContactDetectionNode(StageNode):

@@ -11,13 +11,13 @@ from ....core.bodies import GraspObject
 from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from ....core.mechanics.boundary_elements.disk_cache import MIN_NODES, ComplianceOptions
 from ....library.resources import cache_directory
+from ....library.hands.warm_up_scene import warm_up_contacts, warm_up_object
 from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_states_to_msg
 from ...markers import MarkerFrame, live_markers
 from ..base.node_base import config_mapping, latest, one_line, run
 from ..base.parameters import NodeParameter
 from .compliances import Compliances
 from .stage_node import StageNode
-from .warm_up import warm_up_contacts, warm_up_object
 
 PARAMETERS = (
     NodeParameter('mechanics_config', str, 'Mechanics options; empty: config/mechanics.yaml.'),

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.batches import (
+from ...core.batches import (
     DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE, LOAD_CASE_WIDTH, OBSTACLE_BOX,
     OBSTACLE_CYLINDER, OBSTACLE_SPHERE, OBSTACLE_WIDTH, ConfigurationBatch, ContactBatch)
-from ....core.bodies import GraspObject, Material, shapes
-from ....core.hand import HandModel
+from ...core.bodies import GraspObject, Material, shapes
+from ...core.hand import HandModel
 
 #: Radius of the ball, half the width of its two patches, and their depth [m].
 RADIUS, PATCH_RADIUS, DEPTH = 0.03, 0.01, 0.001
