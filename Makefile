@@ -54,7 +54,7 @@ SAY := @printf 'gripsim: %s\n'
 SHOWN = @$(BIN)/python tools/with_progress.py
 
 INSTALLED := $(STAMPS)/guard $(STAMPS)/package $(STAMPS)/kernels-plan $(STAMPS)/kernels-stages \
-             $(STAMPS)/interfaces
+             $(STAMPS)/interfaces $(STAMPS)/bytecode
 ALL_INSTALLED := $(INSTALLED) $(STAMPS)/extras $(STAMPS)/kernels-rest
 
 .PHONY: setup setup-all installed all-installed demo test test-fast test-nightly lint types coverage bench bench-setup docs wheels trials soak clean
@@ -107,6 +107,10 @@ $(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
 
 $(STAMPS)/kernels-%: $(STAMPS)/package tools/compile_kernels.py
 	$(SHOWN) 'compiling the numerical kernels: $*' $(BIN)/python tools/compile_kernels.py $*
+	@touch $@
+
+$(STAMPS)/bytecode: $(STAMPS)/interfaces $(STAMPS)/package tools/make_bytecode.py
+	@$(BIN)/python tools/make_bytecode.py
 	@touch $@
 
 demo: installed

@@ -408,6 +408,9 @@ def test_an_arm_is_told_where_a_moment_of_its_motion_has_it_and_when_it_is_to_go
     assert [len(msg.name) for msg in node.joints] == [6, 6, 0, 6, 0]
     shown = arm_markers(arm.parts_at(moment_at(motion_of(brought(grasp), arm), 0.0)), FRAME)
     assert assert_fit_for_rviz(shown) == {'arm'} and len(added(shown, 'arm')) == len(arm.meshes)
+    beside = [(part, T) for part, T in zip(arm.meshes, repeat(np.diag([-1.0, -1.0, 1.0, 1.0])))]
+    both = added(arm_markers([], FRAME, beside), 'arm')
+    assert len(both) == len(beside) and both[0].color != added(shown, 'arm')[0].color
     assert not added(arm_markers((), FRAME), 'arm')
 
 
