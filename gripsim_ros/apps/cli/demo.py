@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,7 +14,7 @@ from .inputs import InputError, read_hand
 from .options import Hand
 from .output import say, write_json
 from .progress import StartProgress
-from .requests import PlanLimits, PlanRequest, read_request
+from .requests import PlanLimits, read_request
 
 if TYPE_CHECKING:
     from ...library.grasp_file import PlanAnswer
@@ -47,11 +49,12 @@ def demo(
         say(f'{missing} is not installed: this process plans, without the nodes (the first time '
             'it compiles the numerical kernels)')
         answer, interrupted = plan_here(request)
-    else:
-        answer, interrupted = _plan_by_nodes(request, hand)
-    from .tables import print_answer
-    print_answer(answer)
-    _write_all(answer, folder)
+        _tell(answer, folder)
+        return 130 if interrupted else 0
+    with _suite(hand):      # the report does not wait until the nodes have ended
+        from .answers.nodes import plan_by_nodes
+        answer, interrupted = plan_by_nodes(request, with_surfaces=True)
+        _tell(answer, folder)
     return 130 if interrupted else 0
 
 
@@ -66,19 +69,19 @@ def _missing_for_nodes() -> str:
     return ''
 
 
-def _plan_by_nodes(request: PlanRequest, hand: str) -> tuple[PlanAnswer, bool]:
-    """Return the answer of a suite that is started for it, and whether Ctrl-C ended the plan."""
+@contextmanager
+def _suite(hand: str) -> Iterator[None]:
+    """Run the four nodes meanwhile."""
     import os
 
     from ...ros.environment import enter_isolation
     enter_isolation()
     from ...ros.clients.suite import NODES, Suite
-    from .answers.nodes import plan_by_nodes
     say(f'starting {", ".join(NODES)} (the first start compiles the numerical kernels)')
     progress = StartProgress()
     with Suite(os.environ, hand=hand, on_progress=progress):
         progress.close()
-        return plan_by_nodes(request, with_surfaces=True)
+        yield
 
 
 def _write_apple(path: Path) -> Path:
@@ -90,7 +93,10 @@ def _write_apple(path: Path) -> Path:
     return path
 
 
-def _write_all(answer: PlanAnswer, folder: Path) -> None:
+def _tell(answer: PlanAnswer, folder: Path) -> None:
+    """Print the grasps; write them, the report and the pictures."""
+    from .tables import print_answer
+    print_answer(answer)
     from ..report import write_pictures, write_report
     write_json(answer.to_mapping(), False, folder / 'grasps.json')
     write_report(answer, folder / 'report.html')

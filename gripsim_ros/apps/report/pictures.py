@@ -1,6 +1,7 @@
 """PNG pictures of a plan: the best grasp, how it closes, what the scores are made of."""
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 from PIL import Image as PillowImage
 from PIL import ImageDraw, ImageFont
 
+from ...library.drawing.raster import Camera
 from ...library.drawing.render import Image, View, best_viewpoint, render
 from ...library.drawing.scene import DisplayScene, make_scene, pressure_colours
 from ...library.grasp_file import PlanAnswer
@@ -63,10 +65,10 @@ def scene_picture(scene: DisplayScene, index: int = 0,
     width, height = size
     largest = scene.grasps[index].peak
     half = (width // 2, height)
-    views = [
-        render(scene, View(index), best_viewpoint(scene, index).camera(half), largest),
-        render(scene, View(index, hand=NEAR_HAND), best_viewpoint(
-            scene, index, NEAR_ZOOM, NEAR_ELEVATION).camera(half), largest)]
+    views = _rendered(scene, largest, [
+        (View(index), best_viewpoint(scene, index).camera(half)),
+        (View(index, hand=NEAR_HAND), best_viewpoint(
+            scene, index, NEAR_ZOOM, NEAR_ELEVATION).camera(half))])
     picture = _picture(np.concatenate(views, axis=1))
     draw = ImageDraw.Draw(picture)
     draw.line([(half[0], 0), (half[0], height)], fill=(200, 204, 212))
@@ -75,14 +77,21 @@ def scene_picture(scene: DisplayScene, index: int = 0,
     return picture
 
 
+def _rendered(scene: DisplayScene, largest: float, views: list[tuple[View, Camera]]
+              ) -> list[Image]:
+    """Return pictures of a scene, two at a time: most is done without Python's lock."""
+    with ThreadPoolExecutor(2) as pool:
+        return list(pool.map(lambda view: render(scene, *view, largest), views))
+
+
 def closing_picture(scene: DisplayScene, index: int = 0) -> PillowImage.Image:
     """Return the closing hand as a strip of frames, from open to holding."""
     shown = scene.grasps[index]
     rows = np.linspace(0, len(shown.T_object_link) - 1, FRAME_COUNT).round().astype(int)
     camera = best_viewpoint(scene, index, closing=True).camera(FRAME_SIZE)
     largest = shown.peak
-    frames = [render(scene, View(index, int(row), forces=row == rows[-1]), camera, largest)
-              for row in rows]
+    frames = _rendered(scene, largest, [
+        (View(index, int(row), forces=row == rows[-1]), camera) for row in rows])
     picture = _picture(np.concatenate(frames, axis=1))
     draw = ImageDraw.Draw(picture)
     for number, row in enumerate(rows):
