@@ -30,9 +30,9 @@ from gripsim_ros.core.mechanics import (
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.stability.stability import judge_stability
 from gripsim_ros.library.drawing.raster import Camera, make_surface, render_layer
+from gripsim_ros.library.hands.warm_up_scene import warm_up_configurations, warm_up_object
 from gripsim_ros.library.in_process import link_shapes, warm_up
 from gripsim_ros.library.resources import load_default_hand
-from gripsim_ros.library.hands.warm_up_scene import warm_up_configurations, warm_up_object
 
 RADIUS, EDGE_LENGTH, NODES = 0.02, 0.004, 300
 #: Values that the first frame's stack asks room for: as much is left for the frames above.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +14,7 @@ from .inputs import InputError, read_hand
 from .options import Hand
 from .output import say, write_json
 from .progress import StartProgress
-from .requests import PlanLimits, read_request
+from .requests import PlanLimits, PlanRequest, read_request
 
 if TYPE_CHECKING:
     from ...library.grasp_file import PlanAnswer
@@ -44,18 +44,23 @@ def demo(
         raise InputError(f'--folder {folder}: {error.strerror}') from error
     request = read_request(str(_write_apple(folder / 'apple.ply')), 1.0, material, None, limits,
                            hand=hand)
-    if missing := _missing_for_nodes():
-        from .plan import plan_here
+    missing = _missing_for_nodes()
+    if missing:
         say(f'{missing} is not installed: this process plans, without the nodes (the first time '
             'it compiles the numerical kernels)')
-        answer, interrupted = plan_here(request)
-        _tell(answer, folder)
-        return 130 if interrupted else 0
-    with _suite(hand):      # the report does not wait until the nodes have ended
-        from .answers.nodes import plan_by_nodes
-        answer, interrupted = plan_by_nodes(request, with_surfaces=True)
+    with nullcontext() if missing else _suite(hand):    # the report does not wait for their end
+        answer, interrupted = _plan(request, bool(missing))
         _tell(answer, folder)
     return 130 if interrupted else 0
+
+
+def _plan(request: PlanRequest, here: bool) -> tuple[PlanAnswer, bool]:
+    """Return the answer of this process, or of the nodes, and whether Ctrl-C ended the plan."""
+    if here:
+        from .plan import plan_here
+        return plan_here(request)
+    from .answers.nodes import plan_by_nodes
+    return plan_by_nodes(request, with_surfaces=True)
 
 
 def _missing_for_nodes() -> str:

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, IntArray
+from ..errors import ShapeError
+from ..fields import checked_array
 
 
 #: Signs of the coordinates of a box's corners.
@@ -65,7 +67,7 @@ def fit_oriented_box(vertices: Array, faces: IntArray | None = None) -> Oriented
     Parameters
     ----------
     vertices : (n, 3) float
-        Points to enclose, at least one, body frame, finite [m].
+        Points to enclose, body frame [m].
     faces : (m, 3) int, optional
         With faces, the covariance is that of the surface (area-weighted triangles), so
         that the axes follow the shape and not the density of vertices.
@@ -75,14 +77,21 @@ def fit_oriented_box(vertices: Array, faces: IntArray | None = None) -> Oriented
     OrientedBox
         Right-handed; the smallest with these axes that holds every vertex.
 
+    Raises
+    ------
+    ShapeError
+        There is no point, or a number is not finite.
 
     Notes
     -----
     Source: covariance OBB of the intersection paper. Erratum: the printed centre mixes
     object and box axes; here it is the middle of the extents, turned back from box axes.
     """
-    mean = vertices.mean(axis=0)
-    offsets = vertices - mean
+    points = checked_array(vertices, 'points of a box', 'n', 3)
+    if not len(points):
+        raise ShapeError('a box needs points (n, 3) with n > 0, got none')
+    mean = points.mean(axis=0)
+    offsets = points - mean
     moments = _vertex_covariance(offsets) if faces is None else _surface_covariance(offsets, faces)
     axes = np.linalg.eigh(moments)[1].T[::-1].copy()
     if np.linalg.det(axes) < 0.0:

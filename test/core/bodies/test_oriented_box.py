@@ -3,12 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 from benchmarks.contact.boxes import separation
 from gripsim_ros.core.contact.geometry.culling import boxes_apart
 from gripsim_ros.core.bodies.oriented_box import (
     OrientedBox, fit_oriented_box, interaction_region)
+from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import transform
 
 ATOL_ROUNDOFF = 1e-12
@@ -121,3 +123,10 @@ def test_edges_are_as_long_as_the_sides_and_each_corner_has_three(seed):
     assert (np.count_nonzero(along > 1e-9, axis=1) == 1).all()
     _, counts = np.unique(np.round(edges.reshape(-1, 3), 9), axis=0, return_counts=True)
     assert (counts == 3).all() and len(counts) == 8
+
+
+def test_a_box_without_points_is_bad_input():
+    with pytest.raises(ShapeError, match=r'\(n, 3\) with n > 0, got none'):
+        fit_oriented_box(np.zeros((0, 3)))
+    with pytest.raises(ShapeError, match='must be finite'):
+        fit_oriented_box(np.full((2, 3), np.nan))

@@ -64,7 +64,6 @@ def common_plane(a: Array, b: Array, normal: Array | None = None,
     early_exit : bool
         Stop at the first plane that parts the bodies.
 
-
     Returns
     -------
     CommonPlane

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...errors import ShapeError
+from ...fields import checked_array
 from ...numerics.kernels import copy_entries, njit
 from ...numerics.vec3 import Vec3, dot, load_mat3_at, load_vec3, store_vec3, subtract
 
@@ -63,13 +65,17 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     Parameters
     ----------
     vertices : (n, 3) float
-        Mesh frame, finite [m].
+        Mesh frame [m].
     faces : (f, 3) int
-        At least one.
 
     Returns
     -------
     VpTree
+
+    Raises
+    ------
+    ShapeError
+        There is no triangle, or a vertex is not finite.
 
     Notes
     -----
@@ -77,7 +83,9 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     the points are the triangles' centroids, the vantage point is the one farthest from
     the node's mean, so that both halves stay compact.
     """
-    corners = np.ascontiguousarray(vertices[faces])
+    if np.ndim(faces) != 2 or not len(faces):
+        raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
+    corners = checked_array(np.asarray(vertices, float)[faces], 'corners of a tree', 'f', 3, 3)
     order, children, ranges, bounds = _build(corners)
     return _grown_tree(corners[order], order, children, ranges, bounds)
 
@@ -103,7 +111,7 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
     tree : VpTree
         Of the same faces.
     vertices : (n, 3) float
-        New places, mesh frame, finite [m].
+        New places, mesh frame [m].
     faces : (f, 3) int
 
     Returns
@@ -112,11 +120,20 @@ def refit_vp_tree(tree: VpTree, vertices: Array, faces: IntArray) -> VpTree:
         As exact as a new one: its balls and slabs hold their triangles. It is the looser
         the farther the mesh is from the shape that it was built for.
 
+    Raises
+    ------
+    ShapeError
+        Other faces than the tree's, or a vertex is not finite.
+
     Notes
     -----
     Own derivation. The root and nodes of few triangles get their ball and slab from these;
     the others the ball round their children's balls, and a slab round their slabs.
     """
+    vertices, faces = checked_array(vertices, 'vertices', 'n', 3), np.asarray(faces)
+    if faces.shape != (len(tree.faces), 3) or faces.max() >= len(vertices):
+        raise ShapeError(f'a tree of {len(tree.faces)} triangles cannot be fitted to faces '
+                         f'{faces.shape} of {len(vertices)} vertices')
     corners = np.ascontiguousarray(vertices[faces[tree.faces]])
     return _grown_tree(corners, tree.faces, tree.children, tree.ranges,
                        _refit(corners, tree.children, tree.ranges))

@@ -18,7 +18,7 @@ from ...bodies.topology import connected_labels
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...contact.vertices.penetrating_vertices import barycentric_weights
-from ...errors import MeshError
+from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ...numerics.kernels import njit
 from ...transforms import skew
@@ -231,6 +231,8 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
 
     Raises
     ------
+    MaterialError
+        ``poisson_ratio`` is out of range.
     MeshError
         The mesh is open, inside out or of several pieces, or needs more nodes.
 
@@ -241,6 +243,8 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     neighbours' mean replaces what a node does to itself, where displacements and the kernel
     do not cancel. Own arrangement.
     """
+    if not -1.0 < poisson_ratio < 0.5:
+        raise MaterialError(f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
     if not mesh.is_closed:
         raise MeshError('the mesh must be closed for a compliance of the whole body')
     pieces = _count_pieces(mesh)

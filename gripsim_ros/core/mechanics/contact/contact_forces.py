@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
-from ...errors import ShapeError
+from ...errors import ShapeError, TaskError
 from ...fields import checked_array
 from ...numerics import complementarity, cholesky
 from ...numerics.kernels import njit
@@ -174,6 +174,8 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
 
     Raises
     ------
+    TaskError
+        ``modulus`` is not above 0 and finite.
     LinAlgError
         Nodes coincide, or the body's own compliance is too coarse for them.
 
@@ -183,6 +185,8 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     section 5.9). Differs: normals may turn along a patch, ``n_i . n_j`` projects the
     displacement; the softening makes C positive definite on any points.
     """
+    if not (np.isfinite(modulus) and modulus > 0.0):
+        raise TaskError(f'modulus must be above 0 Pa and finite, got {modulus}')
     deepest = float(nodes.depths.max(initial=0.0))
     if not deepest > 0.0:
         return _no_forces()

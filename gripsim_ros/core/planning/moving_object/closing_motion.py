@@ -145,7 +145,7 @@ def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: 
     wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
     for wrench in wrenches.reshape(-1, 6):
         loaded = moving.copy()
-        _load(loaded, grip, wrench, _radius(grasp_object), dynamics.time_step)
+        _apply_load(loaded, grip, wrench, _radius(grasp_object), dynamics.time_step)
         change = inverse(begin) @ loaded.T_palm_object
         shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
         if np.linalg.norm(shift) > MAX_SHIFT or _angle(change) > MAX_TURN:
@@ -153,8 +153,8 @@ def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: 
     return True
 
 
-def _load(loaded: MovingObject, grip: Array, wrench: Array, radius: float, time_step: float
-          ) -> None:
+def _apply_load(loaded: MovingObject, grip: Array, wrench: Array, radius: float,
+                time_step: float) -> None:
     """Let a load grow, and wait until the object rests under it, ``LOAD_TIME`` in all at most."""
     growing, left = (max(1, round(time / time_step))
                      for time in (GROWTH_TIME, LOAD_TIME - GROWTH_TIME))

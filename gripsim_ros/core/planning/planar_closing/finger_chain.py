@@ -66,7 +66,8 @@ class PlanarChain:
         for name in ('base', 'lengths', 'half_thickness', 'start', 'limits'):
             object.__setattr__(self, name, checked_array(
                 getattr(self, name), f'{name} of a planar chain', 2 if name == 'base' else count,
-                finite=name != 'limits', error=HandError))
+                finite=name != 'limits', error=HandError).copy())
+        object.__setattr__(self, 'direction', float(self.direction))
         if not (self.lengths > 0.0).all() or not (self.half_thickness >= 0.0).all():
             raise HandError('phalanges need lengths above 0 and a half thickness of 0 or more, '
                             f'got {self.lengths.tolist()} and {self.half_thickness.tolist()}')

@@ -10,8 +10,8 @@ from ....core.batches import HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE
 from ....core.bodies import GraspObject
 from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from ....core.mechanics.boundary_elements.disk_cache import MIN_NODES, ComplianceOptions
-from ....library.resources import cache_directory
 from ....library.hands.warm_up_scene import warm_up_contacts, warm_up_object
+from ....library.resources import cache_directory
 from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_states_to_msg
 from ...markers import MarkerFrame, live_markers
 from ..base.node_base import config_mapping, latest, one_line, run

@@ -11,6 +11,7 @@ import trimesh
 from gripsim_ros.core.contact.geometry.closest_point import (
     bounds_in_box, closest_points, triangles_in_box)
 from gripsim_ros.core.contact.geometry.vp_tree import LEAF_SIZE, build_vp_tree, refit_vp_tree
+from gripsim_ros.core.errors import ShapeError
 
 ATOL_ROUNDOFF = 1e-12
 
@@ -134,3 +135,20 @@ def test_refitting_to_the_old_places_leaves_leaves_and_the_root_no_looser():
     leaves = tree.children[:, 0] < 0
     assert np.median(refitted.radii[leaves] / tree.radii[leaves]) < 1.1
     np.testing.assert_allclose(refitted.size, tree.size, rtol=0.1, atol=0.0)
+
+
+def test_a_tree_without_triangles_is_bad_input():
+    with pytest.raises(ShapeError, match='f > 0'):
+        build_vp_tree(np.zeros((3, 3)), np.zeros((0, 3), int))
+    with pytest.raises(ShapeError, match='must be finite'):
+        build_vp_tree(np.full((3, 3), np.inf), np.array([[0, 1, 2]]))
+
+
+def test_a_tree_is_refitted_to_its_own_faces_only():
+    tree, mesh = TREES[0], TORUS
+    with pytest.raises(ShapeError, match='cannot be fitted to faces'):
+        refit_vp_tree(tree, mesh.vertices, mesh.faces[1:])
+    with pytest.raises(ShapeError, match='cannot be fitted to faces'):
+        refit_vp_tree(tree, mesh.vertices[:-1], mesh.faces)
+    with pytest.raises(ShapeError, match='must be finite'):
+        refit_vp_tree(tree, np.full(mesh.vertices.shape, np.nan), mesh.faces)

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.core.errors import MeshError
+from gripsim_ros.core.errors import MaterialError, MeshError
 from gripsim_ros.core.mechanics.boundary_elements import (
     body_compliance as compliances, edge_collapse)
 from gripsim_ros.core.mechanics.boundary_elements.edge_collapse import coarse_triangles
@@ -316,3 +316,9 @@ def test_a_surface_that_forces_pull_outwards_is_refused(monkeypatch):
         -np.repeat(normals[:, :, None], len(normals), axis=2), np.zeros((len(normals), 3))))
     with pytest.raises(MeshError, match='a force would pull it outwards'):
         compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)
+
+
+@pytest.mark.parametrize('ratio', [0.5, -1.0, np.nan])
+def test_a_poisson_ratio_that_no_material_has_is_refused(ratio):
+    with pytest.raises(MaterialError, match='above -1 and below 0.5, got'):
+        compliances.prepare_compliance(BODIES['ball'], ratio)

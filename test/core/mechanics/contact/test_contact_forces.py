@@ -348,3 +348,8 @@ def test_coinciding_nodes_of_no_area_raise_instead_of_answering():
                        np.zeros(2 * len(nodes.depths), np.int64), nodes.links)
     with pytest.raises(np.linalg.LinAlgError):
         solve_contact_forces(twice, MODULUS, {})
+
+
+def test_a_modulus_of_zero_is_refused():
+    with pytest.raises(TaskError, match='modulus must be above 0'):
+        solve_contact_forces(paraboloid(RADIUS, DEPTH, 20), 0.0, {})

@@ -20,7 +20,7 @@ CONVEXITY_TOLERANCE = 1e-6
 #: Largest difference of the normals and, over the size, of the offsets of facets in one
 #: plane [-].
 COPLANAR_TOLERANCE = 1e-9
-#: Largest concavity of a part, as coacd measures it, unless another is asked for.
+#: Largest concavity of a part, as coacd measures it.
 MAX_CONCAVITY = 0.05
 
 
@@ -157,7 +157,6 @@ def convex_parts(mesh: TriangleMesh) -> tuple[ConvexPart, ...]:
     for neighbours fills pits; instead Wei et al., Approximate convex decomposition for 3D
     meshes with collision-aware concavity and tree search, 2022 (coacd), with its seed 0.
     """
-
     if is_convex(mesh):
         return (convex_part(mesh.vertices[np.unique(mesh.faces)]),)
     try:
