@@ -71,7 +71,7 @@ installed:
 	@$(MAKE) --silent --no-print-directory -j3 $(INSTALLED)
 
 all-installed:
-	@$(MAKE) --silent --no-print-directory -j3 $(ALL_INSTALLED)
+	@$(MAKE) --silent --no-print-directory -j3 EVERYTHING=yes $(ALL_INSTALLED)
 
 $(STAMPS)/venv:
 	@sh tools/check_host.sh $(PYTHON)
@@ -89,8 +89,7 @@ $(STAMPS)/requirements: $(REQUIREMENTS) $(CONSTRAINTS) | $(STAMPS)/guard
 		--upgrade-strategy only-if-needed $(addprefix -r ,$(REQUIREMENTS)) $(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
 
-# After the package: two pips at once would disturb each other.
-$(STAMPS)/extras: requirements-test.txt $(CONSTRAINTS) | $(STAMPS)/package
+$(STAMPS)/extras: requirements-test.txt $(CONSTRAINTS) | $(STAMPS)/requirements
 	$(SHOWN) 'installing the packages of the tests and the extras' $(PIP_INSTALL) \
 		--upgrade-strategy only-if-needed -r requirements-test.txt $(addprefix -c ,$(CONSTRAINTS))
 	@touch $@
@@ -100,7 +99,10 @@ $(STAMPS)/interfaces: $(STAMPS)/requirements $(INTERFACE_FILES) tools/wheel_inte
 	$(SHOWN) 'building gripsim_interfaces' sh tools/build_interfaces.sh $(VENV)
 	@touch $@
 
-$(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml
+# Nothing imports packages while they are written, which ends in a bus error; nor do two pips run
+# at once.
+$(STAMPS)/package: $(STAMPS)/requirements setup.py setup.cfg package.xml \
+		$(if $(EVERYTHING),| $(STAMPS)/extras)
 	$(SAY) 'installing gripsim_ros'
 	@$(PIP_INSTALL) --quiet --quiet --use-pep517 --no-build-isolation --no-deps --editable .
 	@touch $@

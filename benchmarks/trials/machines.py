@@ -72,8 +72,8 @@ def versions(tally: Tally, sets: tuple[str, ...] = VERSIONS) -> None:
         place = ROOT / 'build' / 'trials' / name
         own = {'NUMBA_CACHE_DIR': str(place / 'cache')}
         done = subprocess.run(
-            ['make', 'setup-all', f'VENV={place / "venv"}', f'CONSTRAINTS={constraints}'], cwd=ROOT,
-            env={**os.environ, **own}, capture_output=True, text=True)
+            ['make', 'setup-all', f'VENV={place / "venv"}', f'CONSTRAINTS={constraints}'],
+            cwd=ROOT, env={**os.environ, **own}, capture_output=True, text=True)
         tally.check(done.returncode == 0, f'make setup-all, {name}', done.stderr[-500:])
         if not done.returncode:
             run_tests(tally, '-n', '2', *UNDER_VERSIONS, python=str(place / 'venv/bin/python'),
