@@ -46,7 +46,7 @@ LAYERS = {
         '< holding < machine < report'),
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
-    'ros.conversions': 'arrays, clouds, geometry < moveit, objects, ring < requests',
+    'ros.conversions': 'arrays, clouds, geometry, plan_told < moveit, objects, ring < requests',
     'ros.markers': 'layers < finger_forces, legend, way < scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',

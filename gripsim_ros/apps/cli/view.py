@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -24,9 +25,10 @@ WATCH_PERIOD = 0.2
 
 
 def view(
-        file: Annotated[Path | None, typer.Argument(
-            metavar='[FILE]', show_default='the running suite',
-            help='JSON of plan --out, or a recording (.mcap).')] = None,
+        files: Annotated[list[Path] | None, typer.Argument(
+            metavar='[FILE]...', show_default='the running suite',
+            help='JSON of plan --out, several to see the plans beside each other, or a recording '
+            '(.mcap).')] = None,
         mesh: Annotated[str, typer.Option(
             '--mesh', help='Mesh of the object, if it is not where the JSON says.')] = '',
         rank: Annotated[int, typer.Option(
@@ -62,7 +64,13 @@ def view(
         raise InputError(f'--fraction must be from 0 to 1, got {fraction:g}')
     count('--rank', rank)
     count('--port', port, 65535)
-    source = _source(file, mesh, namespace, hand, _arm(arm, object_pose, file))
+    file = files[0] if files else None
+    if files and len(files) > 1:
+        if mesh or arm or object_pose or whole:
+            raise InputError('--mesh, --arm, --object-pose and --whole go with one plan')
+        source = _beside(files, hand, rank)
+    else:
+        source = _source(file, mesh, namespace, hand, _arm(arm, object_pose, file))
     if whole:
         _check_motion(source, rank)
     if picture is not None:
@@ -75,7 +83,8 @@ def view(
         page.open()
         if source.grasps:
             (source.move if whole else source.select)(_checked_rank(rank, source), fraction)
-        say(f'{page.url} shows {file or "the running suite"}; end it with Ctrl-C')
+        shown = ', '.join(map(str, files)) if files else 'the running suite'
+        say(f'{page.url} shows {shown}; end it with Ctrl-C')
         if open_:
             import webbrowser
             webbrowser.open(page.url)
@@ -124,6 +133,20 @@ def _source(file: Path | None, mesh: str, namespace: str, hand: str,
     return PlanSource(file, mesh, model, arm)
 
 
+def _beside(files: Sequence[Path], hand: str, rank: int) -> Source:
+    """Return plans beside each other, named by what tells their files apart."""
+    from ..view.beside import PlansBeside
+    from ..view.sources import PlanSource
+    for file in files:
+        if existing_file(file, 'plan').suffix == '.mcap':
+            raise InputError(f'{file}: only plans can be seen beside each other')
+    plans = [_source(file, '', '', hand, None) for file in files]
+    named = [file.stem for file in files]
+    if len(set(named)) < len(named):
+        named = [f'{file.resolve().parent.name}/{file.stem}' for file in files]
+    return PlansBeside([plan for plan in plans if isinstance(plan, PlanSource)], named, rank)
+
+
 def _check_motion(source: Source, rank: int) -> None:
     """Refuse what has no whole motion to show."""
     from ..view.sources import PlanSource
@@ -134,6 +157,9 @@ def _check_motion(source: Source, rank: int) -> None:
 
 
 def _checked_rank(rank: int, source: Source) -> int:
+    from ..view.beside import PlansBeside
+    if isinstance(source, PlansBeside):
+        return source.first
     if rank > len(source.grasps):
         raise InputError(f'--rank must be from 1 to {len(source.grasps)}, got {rank}')
     return rank
@@ -141,6 +167,7 @@ def _checked_rank(rank: int, source: Source) -> int:
 
 def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path,
           boxes: bool) -> int:
+    from ..view.beside import FRONT, PlansBeside
     from ..view.picture import draw_markers
     from ..view.sources import PlanSource, SuiteSource
     if isinstance(source, SuiteSource):
@@ -149,6 +176,8 @@ def _draw(source: Source, rank: int, fraction: float, whole: bool, picture: Path
     rank = _checked_rank(rank, source)
     arrays = [source.moved(rank, fraction)] if whole and isinstance(source, PlanSource) else \
         source.arrays(rank, fraction)
-    draw_markers(arrays, boxes=boxes).save(picture, format='PNG', optimize=True)
+    image = draw_markers(arrays, source.size, FRONT, zoom=source.zoom, boxes=boxes) if isinstance(
+        source, PlansBeside) else draw_markers(arrays, boxes=boxes)
+    image.save(picture, format='PNG', optimize=True)
     say(f'wrote {picture}')
     return 0

@@ -4,16 +4,16 @@ import io
 import threading
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from html import escape
 from importlib import import_module
 
 import numpy as np
 import trimesh
 from visualization_msgs.msg import Marker, MarkerArray
 
-from ...library.display import PRESSURE_COLOURS, PRESSURE_STOPS
-from ...ros.markers import BLUE, BOX_LAYERS, CYAN, FORCE_LENGTH, MAGENTA
+from ...ros.markers import BOX_LAYERS
+from .beside import NAMES, PlansBeside
 from .marker_shapes import Shape, shapes_of
+from .panel import FLOOR_CELL, FeltForces, explanation, grasp_html, request_html
 from .picture import DRAWN_FLAT, HAND, MOMENT, largest_pressure
 from .sources import Source, ViewError
 
@@ -24,17 +24,15 @@ LAYERS = {
     'Object': ('object', 'centre_of_mass'), 'Pressures': ('deformation',),
     'Contacts': ('contacts', 'depths', 'forces'),
     'Felt forces': ('planned_forces', 'felt_forces', 'force_texts'), 'Hand': ('hand',),
-    'Arm': ('arm',),
+    'Arm': ('arm', 'arm_way'),
     'Ranked ghosts': ('ghosts', 'ranked_grasps', 'ranks'), 'Obstacles': ('obstacles',),
-    BOXES: BOX_LAYERS}
+    'Names': (NAMES,), BOXES: BOX_LAYERS}
 #: How much is seen of the hand, so that it hides no contact.
 GLASS = 0.55
 #: Layers that are shown only when asked for.
 HIDDEN = ('Ranked ghosts', BOXES)
 #: Layers that the camera looks at first, and from where, over their radius.
 LOOKED_AT, EYE = ('Object', 'Pressures', 'Hand'), np.array([0.7, -1.6, 0.75])
-#: Side of the floor's cells [m].
-FLOOR_CELL = 0.05
 #: Size of letters in the scene, over that of viser.
 LABEL_SIZE = 0.8
 #: Topics that show the same hand: what comes on one takes the place of the other.
@@ -43,6 +41,8 @@ INSTEAD = {'closing/markers': 'plan/markers', 'plan/markers': 'closing/markers'}
 SLIDER_STEP = 0.02
 #: Steps of the slider over a whole motion, and seconds between two while it is played.
 MOTION_STEP, PLAY_PERIOD = 0.02, 0.1
+#: Said of plans beside each other.
+EACH_ITS_OWN = 'each plan with its own colours of pressure'
 #: Seconds between two looks at whether the list of grasps has changed.
 LIST_PERIOD = 0.5
 
@@ -86,6 +86,7 @@ class BrowserView:
         self._looking = False
         self._lock = threading.Lock()
         self._listed: list[str] = []
+        self._felt, self._told = FeltForces(), ('', '')
         self._closed, self._stopped = threading.Event(), threading.Event()
         self._stopped.set()         # nothing plays
         self._build_panel()
@@ -97,8 +98,11 @@ class BrowserView:
 
     def open(self) -> None:
         """Let the source show what it has; layers in ``HIDDEN`` are hidden until asked for."""
+        for array in self._source.felt:
+            self._felt.add(array)
         self._source.open(self.show)
         self._list_grasps()
+        self._tell()
         threading.Thread(target=self._watch_list, daemon=True).start()
 
     def close(self) -> None:
@@ -112,6 +116,8 @@ class BrowserView:
         """Show what an array adds, instead of what its namespaces on this topic showed."""
         shapes, labels = shapes_of(array)
         self._explain(array)
+        if self._felt.add(array):
+            self._forces.content = self._felt.html()
         labels = [label for label in labels if _namespace(label.name) not in (*DRAWN_FLAT, MOMENT)]
         shapes = [shape for shape in shapes if _namespace(shape.name) not in DRAWN_FLAT]
         with self._lock, self.server.atomic():
@@ -158,7 +164,8 @@ class BrowserView:
         if self._looking or not shapes:
             return
         self._looking = True
-        points = np.concatenate([shape.vertices for shape in shapes])
+        points = (self._source.bounds if isinstance(self._source, PlansBeside) else
+                  np.concatenate([shape.vertices for shape in shapes]))
         low, high = points.min(axis=0), points.max(axis=0)
         middle, radius = (low + high) / 2.0, float(np.linalg.norm(high - low)) / 2.0
         self.server.scene.add_grid('/floor', 1.0, 1.0, plane='xy', cell_size=FLOOR_CELL,
@@ -185,7 +192,14 @@ class BrowserView:
                 (0.0, 'begin'), (1.0, 'end')))
             self._motion.on_update(lambda event: self._move(event.client is not None))
             gui.add_button('Play').on_click(lambda _: self._play())
-        self._state = gui.add_html('')
+        self._state = gui.add_html(explanation(EACH_ITS_OWN, 0.0) if isinstance(
+            self._source, PlansBeside) else '')
+        with gui.add_folder('Grasp'):
+            self._score = gui.add_html('')
+        with gui.add_folder('Request'):
+            self._request = gui.add_html('')
+        with gui.add_folder('Felt against planned force'):
+            self._forces = gui.add_html(self._felt.html())
         self._grasp.on_update(lambda _: self._select())
         self._fraction.on_update(lambda event: self._select(event.client is not None))
         for layer, names in LAYERS.items():
@@ -198,6 +212,7 @@ class BrowserView:
         if self._grasp.value in self._listed:
             self._source.select(self._listed.index(self._grasp.value) + 1,
                                 float(self._fraction.value))
+            self._tell()
 
     def _move(self, by_hand: bool) -> None:
         if by_hand:
@@ -243,31 +258,20 @@ class BrowserView:
             self._listed = grasps
             self._grasp.options = tuple(grasps)
 
+    def _tell(self) -> None:
+        """Tell what was asked, and the numbers of the chosen grasp, where they are new."""
+        chosen = self._grasp.value in self._listed
+        request, grasp = self._source.about(
+            self._listed.index(self._grasp.value) + 1 if chosen else 1)
+        told = request_html(request), grasp_html(grasp)
+        if told != self._told:
+            self._told = told
+            self._request.content, self._score.content = told
+
     def _watch_list(self) -> None:
         while not self._closed.wait(LIST_PERIOD):
             self._list_grasps()
-
-
-def explanation(moment: str, largest: float) -> str:
-    """Return, as HTML, what is shown and what colours and marks mean; ``largest`` in Pa."""
-    stops = ', '.join(f'{_css(colour)} {100.0 * stop:g}%'
-                      for stop, colour in zip(PRESSURE_STOPS, PRESSURE_COLOURS))
-    marks = ''.join(f'<div><span style="color:{_css(colour)}">{sign}</span> {words}</div>'
-                    for sign, colour, words in (
-                        ('&#10142;', BLUE, f'force on the object, {1e3 * FORCE_LENGTH:g} mm for '
-                         '1 N'),
-                        ('&#9679;', CYAN, 'contact'), ('&#10010;', MAGENTA, 'centre of mass'),
-                        ('&#9638;', (0.6, 0.6, 0.6), f'{1e3 * FLOOR_CELL:g} mm')))
-    bar = '' if not largest else (
-        f'<div>pressure [kPa]</div><div style="height:10px;background:linear-gradient(to right, '
-        f'{stops})"></div><div style="display:flex;justify-content:space-between"><span>0</span>'
-        f'<span>{1e-3 * largest:.1f}</span></div>')
-    return (f'<div style="padding:0 0.8em 0.5em;font-size:0.85em"><b>{escape(moment)}</b>'
-            f'{bar}{marks}</div>')
-
-
-def _css(colour: Sequence[float]) -> str:
-    return 'rgb({:.0f}, {:.0f}, {:.0f})'.format(*(255.0 * channel for channel in colour[:3]))
+            self._tell()
 
 
 def _namespace(name: str) -> str:

@@ -9,10 +9,10 @@ from .layers import (
     BLUE, BOX_LAYERS, CYAN, DEPTH_FACTOR, FORCE_LENGTH, MAGENTA, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE
 from .scenes import (
-    arm_markers, closing_markers, grasp_markers, live_markers, moment_markers, no_grasp,
-    obstacle_markers, ranked_markers)
+    arm_markers, arm_way_markers, closing_markers, grasp_markers, live_markers, moment_markers,
+    no_grasp, obstacle_markers, ranked_markers)
 
 __all__ = ['BLUE', 'BOX_LAYERS', 'CYAN', 'DEPTH_FACTOR', 'FORCE_LENGTH', 'MAGENTA',
            'PRESSURE_LEGEND', 'SCALE', 'FingerForces', 'MarkerFrame', 'arm_markers',
-           'closing_markers', 'force_markers', 'grasp_markers', 'live_markers', 'moment_markers',
-           'no_grasp', 'obstacle_markers', 'ranked_markers']
+           'arm_way_markers', 'closing_markers', 'force_markers', 'grasp_markers', 'live_markers',
+           'moment_markers', 'no_grasp', 'obstacle_markers', 'ranked_markers']

@@ -16,8 +16,8 @@ from ...library.display import (
     BOX_COLOUR, REGION_COLOUR, ghost_links, link_poses_at, moving_links)
 from ...library.whole_motion import Moment
 from .layers import (
-    ARM_COLOUR, BOX_LAYERS, GREEN, GREY, LINE_WIDTH, OLIVE, ORANGE, OTHER_ARM_COLOUR, UNTOUCHED,
-    Layers, MarkerFrame)
+    ARM_COLOUR, BOX_LAYERS, CYAN, GREEN, GREY, LINE_WIDTH, OLIVE, ORANGE, OTHER_ARM_COLOUR,
+    UNTOUCHED, Layers, MarkerFrame)
 from .legend import PRESSURE_LEGEND, SCALE, Legend
 from .way import WAY_LAYERS, add_way
 
@@ -198,6 +198,16 @@ def arm_markers(arm: Parts, frame: MarkerFrame, other_arms: Parts = ()) -> Marke
     layers = Layers(frame)
     layers.clear('arm')
     _add_arms(layers, arm, other_arms)
+    return layers.array
+
+
+def arm_way_markers(T_object_palm: Sequence[Array], frame: MarkerFrame) -> MarkerArray:
+    """Return the line along which an arm brings the palm, (4, 4) each, frame object."""
+    layers = Layers(frame)
+    layers.clear('arm_way')
+    points = np.array([T[:3, 3] for T in T_object_palm]).reshape(-1, 3)
+    if len(points) > 1:
+        layers.lines('arm_way', points[:-1], points[1:], CYAN, 2.0 * LINE_WIDTH)
     return layers.array
 
 

@@ -12,6 +12,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ... import __version__
@@ -53,7 +54,7 @@ TOPICS = (
     Topic('ranked_grasps', MarkerArray, LATCHED), Topic('plan/markers', MarkerArray, LATCHED),
     Topic('closing/markers', MarkerArray, LATCHED),
     Topic('closing/arm_markers', MarkerArray, LATCHED),
-    Topic('execution/markers', MarkerArray, BEST_EFFORT),
+    Topic('execution/markers', MarkerArray, BEST_EFFORT), Topic('plan/told', String, LATCHED),
     Topic('joint_states', JointState, BEST_EFFORT), Topic('tactile', TactileFrame, BEST_EFFORT),
     Topic('/diagnostics', DiagnosticArray))
 #: Frames, where their messages are installed.

@@ -19,6 +19,7 @@ from arm_cases import ARM_FILE, brought, planned_arm  # noqa: E402
 from execution_cases import reach  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from rclpy.serialization import serialize_message  # noqa: E402
+from std_msgs.msg import String  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 from marker_cases import FRAME  # noqa: E402
 from trimesh import Trimesh  # noqa: E402
@@ -32,9 +33,13 @@ from gripsim_ros.apps.view.sources import PlanSource, RecordingSource, ranks_of 
 from gripsim_ros.library.grasp_file import PlanAnswer  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.core.planning import Task  # noqa: E402
+from gripsim_ros.core.transforms import apply  # noqa: E402
 from gripsim_ros.library.planned_arm import load_other_arms, motion_of  # noqa: E402
 from gripsim_ros.library.whole_motion import moment_at  # noqa: E402
-from gripsim_ros.ros.markers import grasp_markers, ranked_markers  # noqa: E402
+from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
+from gripsim_ros.ros.conversions.plan_told import ToldGrasp, ToldPlan  # noqa: E402
+from gripsim_ros.ros.markers import (  # noqa: E402
+    FingerForces, force_markers, grasp_markers, ranked_markers)
 from gripsim_ros.ros.record.mcap_file import RecordingWriter  # noqa: E402
 
 START = 1_700_000_000_000_000_000
@@ -69,6 +74,13 @@ def recording(tmp_path_factory):
                 (1, 'ranked_grasps', ranked_markers(grasps, FRAME, hand)),
                 (2, 'plan/markers', grasp_markers(grasps[0], apple(), hand, FRAME))):
             writer.write(f'/lab/{topic}', MarkerArray, serialize_message(array), START + k)
+        told = ToldPlan({'object': 'an apple'}, [ToldGrasp({'score': '0.9'}, {'torque': 0.1})])
+        writer.write('/lab/plan/told', String, serialize_message(String(data=told.to_yaml())),
+                     START + 3)
+        for k, felt in enumerate((0.5, 1.0)):
+            writer.write('/lab/execution/markers', MarkerArray, serialize_message(force_markers(
+                FingerForces(('thumb',), ('sdh_thumb_3_link',), np.ones(1), np.full(1, felt)),
+                hand, np.zeros(7), FRAME)), START + 4 + k)
     return path
 
 
@@ -117,6 +129,12 @@ def test_the_panel_lists_the_grasps_and_every_layer(page):
     assert shown <= {name for names in LAYERS.values() for name in names}
 
 
+def test_request_score_and_the_way_of_forces_of_a_recording_stand_beside(page):
+    assert 'an apple' in page._request.content and 'torque' in page._score.content
+    assert 'felt 1.00 of 1.00 N planned' in page._forces.content
+    assert len(page._source.felt) == 2 and page._forces.content.count('<polyline') == 2
+
+
 def test_new_markers_take_the_place_of_old_ones(page):
     array = grasp_markers(None, apple(), load_default_hand(), FRAME)
     page.show('plan/markers', array)
@@ -137,6 +155,9 @@ def test_a_hidden_layer_stays_hidden(page):
 def test_a_plan_shows_any_moment_with_the_state_there(plan_file):
     source, shown = PlanSource(plan_file), []
     assert [line.partition(':')[0] for line in source.grasps] == ['1', '2']
+    request, grasp = source.about(2)
+    assert request['object'].startswith('apple.ply, ')
+    assert grasp.terms == pytest.approx({t.name: t.contribution for t in made_up_grasp(2).terms})
     source.open(lambda topic, array: shown.append((topic, array)))
     try:
         assert [topic for topic, _ in shown] == ['ranked_grasps', 'closing/markers']
@@ -225,7 +246,14 @@ def test_the_arm_of_a_plan_is_shown_where_the_plan_has_it(plan_file, tmp_path):
                         [grasp], {}, {'repairs': []}, arm=arm)
     file = tmp_path / 'grasps.json'
     file.write_text(json.dumps(plain(answer.to_mapping())))
-    source = PlanSource(file)
+    source, ways = PlanSource(file), []
+    source.open(lambda topic, array: ways.extend(m for m in array.markers if m.ns == 'arm_way'))
+    source.close()
+    ends = [ways[-1].points[k] for k in (0, -1)]
+    palms = [moment.T_object_palm[:3, 3] for moment in motion_of(grasp, arm)]
+    in_base = apply(arm.T_base_object, np.array([palms[0], palms[-1]]))
+    placed = apply(pose_from_msg(ways[-1].pose), np.array([(p.x, p.y, p.z) for p in ends]))
+    np.testing.assert_allclose(placed, in_base, atol=ATOL)
     for fraction in (0.0, 0.5):
         shown = [m for m in source.moved(1, fraction).markers if m.ns == 'arm' and m.action == 0]
         moment = moment_at(motion_of(grasp, arm), fraction)

@@ -17,6 +17,7 @@ from headless_chromium import Page, find_chromium  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
 
 from gripsim_ros.apps.view.browser import LAYERS, BrowserView  # noqa: E402
+from gripsim_ros.ros.conversions.plan_told import ToldGrasp  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.markers import MarkerFrame, closing_markers, ranked_markers  # noqa: E402
 
@@ -32,7 +33,7 @@ LEAST_CHANGE = 0.01
 class TwoGrasps:
     """Two grasps whose moments are shown without any stage."""
 
-    moments, motions = True, False
+    moments, motions, felt = True, False, ()
     grasps = ('1: made up', '2: made up')
 
     def open(self, show):
@@ -45,6 +46,9 @@ class TwoGrasps:
         self.show('closing/markers', closing_markers(
             grasp, fraction, grasp if fraction == 1.0 else None, apple(), load_default_hand(),
             FRAME))
+
+    def about(self, rank):
+        return {'object': 'made up'}, ToldGrasp({'score': f'0.{rank}'}, {'gentleness': 0.1 * rank})
 
     def close(self):
         pass

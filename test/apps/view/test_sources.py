@@ -44,7 +44,12 @@ def test_the_page_of_a_running_suite_shows_a_moment_as_the_stages_see_it(tmp_pat
         page = BrowserView(SuiteSource(), port=18100)
         try:
             page.open()
-            assert client.plan(goal()).grasps
+            answer = client.plan(goal())
+            assert answer.grasps
+            terms = {term.name: term.contribution for term in answer.grasps[0].quality}
+            assert wait_for(lambda: page._source.about(1)[1].terms == pytest.approx(terms),
+                            TIMEOUT)
+            assert page._source.about(1)[0]['hypotheses'] == f'{answer.evaluated} judged'
             assert wait_for(lambda: page._listed, TIMEOUT)
             assert wait_for(lambda: any(name.endswith('markers/deformation')   # selected or not
                                         for name in page.names()), TIMEOUT)

@@ -213,9 +213,11 @@ class GraspPlannerNode(SuiteNode):
 
     def show(self, grasps, answer, request: Request) -> None:
         """Keep the grasps of an answer, ``grasps`` among others, to be shown where one looks."""
-        told = as_answered(grasps, answer, request.T_frame_object)
+        told = as_answered(grasps, answer.grasps, request.T_frame_object)
         self.closing.keep(told, request, self.shown.frame_of(request))
-        self.shown.show_plan([grasp for grasp, _ in told], request)
+        self.shown.show_plan([grasp for grasp, _ in told], request, {
+            'evaluated': answer.evaluated, 'planning_time': answer.planning_time,
+            'hint': answer.hint})
 
     # -- the ring --------------------------------------------------------------------
 

@@ -1,12 +1,16 @@
 """What `grasp_planner` shows: the object at once, then the best grasp and the ranked ones."""
 
 import threading
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from ....core.bodies import GraspObject
+from ...conversions.plan_told import ToldPlan, tell_grasp, tell_request
 from ...conversions import Request
 from ...markers import MarkerFrame, grasp_markers, no_grasp, ranked_markers
 from ..base.broadcaster import FrameBroadcaster, TFMessage
@@ -27,7 +31,7 @@ PARAMETERS = (
 
 class PlanShown:
     """
-    Markers of the object and of the last plan, and the frame of the object.
+    Markers of the object and of the last plan, the plan in words, and the frame of the object.
 
     Markers are built when somebody looks: they take longer than a cancel may.
 
@@ -40,7 +44,7 @@ class PlanShown:
         """Say where the object is before anybody does: at the origin."""
         self._node = node
         self._lock = threading.Lock()
-        self._news, self._shown, self._hidden = None, None, False
+        self._news, self._words, self._shown, self._hidden = None, None, None, False
         values = node.values
         self._frame = MarkerFrame(values['marker_frame'])
         self._broadcaster = None
@@ -54,6 +58,7 @@ class PlanShown:
         node = self._node
         self._ranked = node.create_publisher(MarkerArray, 'ranked_grasps', latched(1))
         self._best = node.create_publisher(MarkerArray, 'plan/markers', latched(1))
+        self._told = node.create_publisher(String, 'plan/told', latched(1))
         node.steady_timer(MARKER_PERIOD, self._publish, node.housekeeping)
 
     def show_object(self, grasp_object: GraspObject, request: Request | None = None) -> None:
@@ -73,13 +78,14 @@ class PlanShown:
         if self._shown is None:
             self.show_object(grasp_object)
 
-    def show_plan(self, grasps, request: Request) -> None:
-        """Show the answer to a request."""
+    def show_plan(self, grasps, request: Request, statistics: Mapping[str, Any]) -> None:
+        """Show the answer to a request, and how it went: see ``tell_request``."""
         frame, grasp_object = self.frame_of(request), request.grasp_object
         with self._lock:
             self._shown = (grasp_object.id, frame.frame_id, frame.T_frame_object.tobytes())
             self._hidden = False
             self._news = (grasps, grasp_object, frame, request.task.obstacles)
+            self._words = (grasps, request, statistics)
         self._tell(frame)
 
     def hide_grasp(self) -> None:
@@ -100,6 +106,10 @@ class PlanShown:
 
     def _publish(self) -> None:
         """Publish what is new once somebody looks."""
+        try:
+            self._publish_words()
+        except Exception as error:
+            self._node.report_error(f'the plan in words: {one_line(error)}')
         if not (self._ranked.get_subscription_count() or self._best.get_subscription_count()):
             return
         with self._lock:
@@ -116,3 +126,16 @@ class PlanShown:
                     self._best.publish(best)
         except Exception as error:
             self._node.report_error(f'markers: {one_line(error)}')
+
+    def _publish_words(self) -> None:
+        """Publish the last plan in words once somebody reads it."""
+        if not self._told.get_subscription_count():
+            return
+        with self._lock:
+            words, self._words = self._words, None
+        if words is not None:
+            grasps, request, statistics = words
+            body = request.grasp_object
+            told = ToldPlan(tell_request(body, body.label or 'object', request.task, statistics),
+                            [tell_grasp(grasp) for grasp in grasps])
+            self._told.publish(String(data=told.to_yaml()))

@@ -193,7 +193,7 @@ class RequestServer:
             left = max(begin + limit - time.monotonic(), LEAST_ARM_TIME)
             node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick)
             response.planning_time = time.monotonic() - begin
-            node.show(plan.session.planner.ranked(), response.grasps, plan.request)
+            node.show(plan.session.planner.ranked(), response, plan.request)
 
     def _wanted(self, msg) -> int:
         """Return how many grasps a request wants at most."""

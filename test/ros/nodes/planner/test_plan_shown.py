@@ -10,7 +10,9 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 from plan_cases import apple, made_up_grasp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
+from gripsim_ros.core.planning import Task  # noqa: E402
 from gripsim_ros.core.transforms import transform  # noqa: E402
+from gripsim_ros.ros.conversions.plan_told import plan_from_yaml  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.nodes.base.parameters import default_values  # noqa: E402
 from gripsim_ros.ros.nodes.planner.plan_shown import PlanShown  # noqa: E402
@@ -46,7 +48,8 @@ def shown(request):
     shown = PlanShown(node)
     shown.open()
     shown.node, shown.best = node, topics['plan/markers']
-    shown.ranked, shown.tick = topics['ranked_grasps'], ticks[0]
+    shown.ranked, shown.told, shown.tick = (
+        topics['ranked_grasps'], topics['plan/told'], ticks[0])
     yield shown
     assert not node.errors
 
@@ -55,7 +58,7 @@ def asked(frame_id='', grasp_object=None, x=0.0):
     """Return a request for an object at x [m] in a frame."""
     return SimpleNamespace(
         frame_id=frame_id, T_frame_object=transform(np.eye(3), np.array([x, 0.0, 0.0])),
-        grasp_object=grasp_object or apple(), task=SimpleNamespace(obstacles=BOX))
+        grasp_object=grasp_object or apple(), task=Task(obstacles=BOX))
 
 
 def layers(topic):
@@ -91,7 +94,7 @@ def test_a_request_shows_its_object_and_its_obstacles_where_they_are(shown):
 
 
 def test_the_best_grasp_stays_until_the_same_object_is_planned_anew(shown):
-    shown.show_plan([made_up_grasp(1)], asked())
+    shown.show_plan([made_up_grasp(1)], asked(), {})
     shown.tick()
     assert 'hand' in layers(shown.best) and 'ranks' in layers(shown.ranked)
     shown.show_object(apple(), asked())
@@ -110,7 +113,7 @@ def test_objects_of_others_are_shown_where_nothing_else_is(shown):
 
 
 def test_a_closing_takes_the_place_of_the_best_grasp(shown):
-    shown.show_plan([made_up_grasp(1)], asked())
+    shown.show_plan([made_up_grasp(1)], asked(), {})
     shown.tick()
     shown.hide_grasp()
     shown.hide_grasp()
@@ -126,10 +129,34 @@ def layers_of(array):
 
 
 def test_a_grasp_that_comes_late_is_not_shown_over_its_closing(shown):
-    shown.show_plan([made_up_grasp(1)], asked())
+    shown.show_plan([made_up_grasp(1)], asked(), {})
     shown.hide_grasp()
     shown.tick()
     assert not layers(shown.best) and 'ranks' in layers(shown.ranked)
-    shown.show_plan([made_up_grasp(2)], asked())
+    shown.show_plan([made_up_grasp(2)], asked(), {})
     shown.tick()
     assert 'hand' in layers(shown.best)
+
+
+def test_a_plan_is_told_in_words_with_the_terms_of_each_score(shown):
+    grasp = made_up_grasp(1)
+    shown.show_plan([grasp], asked(), {'evaluated': 7, 'planning_time': 0.25, 'hint': ''})
+    shown.tick()
+    shown.tick()
+    msg, = shown.told.arrays
+    told = plan_from_yaml(msg.data)
+    assert told.request['hypotheses'] == '7 judged' and told.request['obstacles'] == '1'
+    assert told.grasp(1).terms == pytest.approx({t.name: t.contribution for t in grasp.terms})
+    shown.show_plan([], asked(), {'hint': 'too heavy'})
+    shown.tick()
+    assert plan_from_yaml(shown.told.arrays[-1].data).request['no grasp'] == 'too heavy'
+
+
+@pytest.mark.parametrize('shown', [False], indirect=True)
+def test_words_wait_for_a_reader(shown):
+    shown.show_plan([made_up_grasp(1)], asked(), {})
+    shown.tick()
+    assert not shown.told.arrays
+    shown.told.looked_at = True
+    shown.tick()
+    assert len(shown.told.arrays) == 1
