@@ -226,6 +226,22 @@ def test_a_simulated_hand_is_started_for_a_grasp(grasps):
     np.testing.assert_allclose(told['joint_positions'], CLOSED, atol=0.05)
 
 
+@pytest.mark.nightly
+def test_what_is_ended_from_outside_while_the_hand_moves_ends_without_a_traceback(grasps):
+    pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    process = subprocess.Popen(
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate'],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    said = []
+    for line in process.stdout:
+        said.append(line)
+        if line.startswith('closing'):
+            process.terminate()
+    assert process.wait(TIMEOUT) == -signal.SIGTERM
+    assert any(line.startswith('closing') for line in said)
+    assert 'Error' not in ''.join(said) and 'Traceback' not in ''.join(said)
+
+
 # -- on an arm ---------------------------------------------------------------------------
 
 UR5E = Path(__file__).resolve().parents[2] / 'data' / 'ur5e.yaml'

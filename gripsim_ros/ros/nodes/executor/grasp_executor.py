@@ -29,7 +29,7 @@ from ...conversions import grasp_from_msg, xyz
 from ...conversions.geometry import seconds_from_msg
 from ...conversions.requests.reach import reach_from_msg
 from ...quality import action_server_quality
-from ..base.health import Meter
+from ..base.health import Meter, if_ok
 from ..base.live_joints import JointsError
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .forces_shown import ForcesShown
@@ -132,12 +132,12 @@ class GraspExecutorNode(SuiteNode):
         except Exception as error:
             self._give_up(result, error)
         finally:
-            self.moved.end()
+            if_ok(self.context, self.moved.end)()
             self._execution = None
             self._busy.release()
         self._served += 1
         self._last = f'{Status(result.status).name} {result.message}'.strip()
-        getattr(goal_handle, _END.get(result.status, 'abort'))()
+        if_ok(self.context, getattr(goal_handle, _END.get(result.status, 'abort')))()
         return result
 
     def _give_up(self, result, error: Exception) -> None:
@@ -151,6 +151,8 @@ class GraspExecutorNode(SuiteNode):
             result.status = Status.INVALID_REQUEST
         else:
             result.status = Status.INTERNAL
+            if not self.context.ok():
+                return      # ROS was shut down under it: nothing can be sent any more
             self.report_error(f'execution: {result.message}')
         if self._execution is None and result.status != Status.INTERNAL:
             return      # nothing has been sent
