@@ -17,6 +17,8 @@ PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 PATIENCE = 'GRIPSIM_PATIENCE'
 MOST_PATIENCE = 100.0
+# Where a recorder listens to the suite of the command that it runs: a namespace, may be empty.
+RECORDED = 'GRIPSIM_RECORDED'
 # Above these the ports of a domain reach those that Linux hands out to others.
 DOMAINS = range(1, 101)
 # That of ROS 2 where none is set, and so of nodes that `ros2 launch` began.

@@ -184,7 +184,7 @@ def check_sdh(hand: HandModel) -> None:
 def executor(simulated: GraspObject | None, world: dict[str, Any]
              ) -> Iterator[ExecuteGraspClient]:
     """Yield a client of the suite that runs, or of a simulation started for an object."""
-    from ...ros.environment import enter_isolation, join_suite
+    from ...ros.environment import RECORDED, enter_isolation, join_suite
     if simulated is None:
         join_suite()
         from ...ros.clients.execute import ExecuteGraspClient
@@ -199,7 +199,8 @@ def executor(simulated: GraspObject | None, world: dict[str, Any]
     say('starting a simulated hand'
         + (f' on the arm of {world["arm_config"]}' if 'arm_config' in world else '')
         + (f', among the obstacles of {world["surroundings"]}' if 'surroundings' in world else ''))
-    apart = f'execute_{os.getpid()}'            # from a suite in the same ROS domain
+    # Apart from a suite in the same ROS domain, unless a recorder of its own listens elsewhere.
+    apart = os.environ.get(RECORDED, f'execute_{os.getpid()}')
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,
                   parameters={'grasp_executor': {'joint_timeout': PATIENCE},

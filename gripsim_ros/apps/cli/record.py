@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import time
@@ -59,7 +60,7 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
     stopped = _terminate_as_interrupt()
     code = 0
     with Recorder(out, hand, namespace) as recorder:
-        process = _start(command) if command else None
+        process = _start(command, namespace) if command else None
         end = None if limit is None else time.monotonic() + limit
         try:
             if process is None:
@@ -80,9 +81,10 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
     return code
 
 
-def _start(command: list[str]) -> subprocess.Popen:
+def _start(command: list[str], namespace: str) -> subprocess.Popen:
+    from ...ros.environment import RECORDED
     try:
-        return subprocess.Popen(command)
+        return subprocess.Popen(command, env={**os.environ, RECORDED: namespace})
     except OSError as error:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 

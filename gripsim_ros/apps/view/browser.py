@@ -101,6 +101,8 @@ class BrowserView:
         for array in self._source.felt:
             self._felt.add(array)
         self._source.open(self.show)
+        if self._source.felt:       # bars may be all that was recorded
+            self._look_at(shapes_of(self._source.felt[-1])[0])
         self._list_grasps()
         self._tell()
         threading.Thread(target=self._watch_list, daemon=True).start()
@@ -133,7 +135,8 @@ class BrowserView:
                 self._keep(topic, label.name, self.server.scene.add_label(
                     f'/{topic}/{label.name}', label.text, position=label.point,
                     font_screen_scale=LABEL_SIZE, anchor='center-left'))
-        self._look_at(shapes)
+        wanted = [name for layer in LOOKED_AT for name in LAYERS[layer]]
+        self._look_at([shape for shape in shapes if _namespace(shape.name) in wanted])
 
     def names(self) -> list[str]:
         """Return the topics and namespaces that are shown, such as ``plan/markers/hand``."""
@@ -158,9 +161,7 @@ class BrowserView:
         return self.server.scene.add_mesh_trimesh(name, mesh)
 
     def _look_at(self, shapes: Sequence[Shape]) -> None:
-        """Let the camera see hand and object as a whole, once there are such, and draw a floor."""
-        wanted = [name for layer in LOOKED_AT for name in LAYERS[layer]]
-        shapes = [shape for shape in shapes if _namespace(shape.name) in wanted]
+        """Let the camera see shapes as a whole, the first that come, and draw a floor."""
         if self._looking or not shapes:
             return
         self._looking = True

@@ -210,20 +210,24 @@ def test_an_executor_that_is_not_there_is_a_fault(grasps, capsys, monkeypatch):
 
 
 @pytest.mark.slow
-def test_a_simulated_hand_is_started_for_a_grasp(grasps):
+def test_a_simulated_hand_is_started_for_a_grasp_and_recorded(grasps):
     pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
+    pytest.importorskip('mcap', reason='needs the extra `record`')
+    from gripsim_ros.ros.record.mcap_file import read_messages
     content = json.loads(grasps.read_text())
     content['grasps'][0]['contacts'] = []
     grasps.write_text(json.dumps(content))
     moved = (grasps.parent / 'ball.stl').rename(grasps.parent / 'moved.stl')
+    program, recording = [sys.executable, '-m', 'gripsim_ros.apps.cli'], grasps.parent / 'x.mcap'
     done = subprocess.run(
-        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'execute', str(grasps), '--simulate',
-         '--mesh', str(moved), '--json'],
+        [*program, 'record', '--out', str(recording), '--', *program, 'execute', str(grasps),
+         '--simulate', '--mesh', str(moved), '--json'],
         capture_output=True, text=True, timeout=4 * TIMEOUT)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told['status'] == 'SUCCEEDED'
     np.testing.assert_allclose(told['joint_positions'], CLOSED, atol=0.05)
+    assert '/joint_states' in {message.topic for message in read_messages(recording)}
 
 
 @pytest.mark.nightly
