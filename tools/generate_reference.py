@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / 'docs' / 'reference.md'
 sys.path[:0] = [str(ROOT), str(Path(__file__).resolve().parent)]
 
+from gripsim_ros.core.bodies.material import LIMITS, NUMBERS  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 from opened_names import SOURCES, opened  # noqa: E402
 
@@ -111,11 +112,10 @@ def options(name, title, intro):
 def materials():
     """Return the section of the library of materials."""
     content = yaml.safe_load((ROOT / 'config' / 'materials.yaml').read_text(encoding='utf-8'))
-    keys = ('youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
-    rows = [(code(name), *(value.get(key, 'no limit') for key in keys))
-            for name, value in content['materials'].items()]
-    head = ('name', 'youngs_modulus [Pa]', 'poisson_ratio [-]', 'density [kg/m³]', 'friction [-]',
-            'max_pressure [Pa]')
+    rows = [(code(name), *(value.get(key, 'no limit' if key in LIMITS else 'not known')
+                           for key in NUMBERS)) for name, value in content['materials'].items()]
+    units = ('Pa', '-', 'kg/m³', '-', 'Pa', 'N', '-')
+    head = ('name', *(f'{key} [{unit}]' for key, unit in zip(NUMBERS, units)))
     return ['## Materials', '', f'`config/materials.yaml`, with sources; default: '
             f'`{content["default"]}`.', '', *table(head, rows)]
 

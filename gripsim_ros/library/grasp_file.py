@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..core.arm import ArmMotion
 from ..core.arm.motion import APPROACH, PHASES, START
 from ..core.bodies import GraspObject, Material
+from ..core.bodies.material import NUMBERS
 from ..core.errors import GripsimError, HandError, ShapeError
 from ..core.fields import declared
 from ..core.hand import HandModel
@@ -97,9 +98,8 @@ class PlanAnswer:
 
 
 def material_to_mapping(material: Material) -> dict[str, Any]:
-    """Return a material with the keys of a material file; no limit of pressure is null."""
-    names = ('name', 'youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
-    return {name: getattr(material, name) for name in names}
+    """Return a material with the keys of a material file; where there is no limit, null."""
+    return {name: getattr(material, name) for name in ('name', *NUMBERS)}
 
 
 def grasp_to_mapping(grasp: RankedGrasp, joint_names: Sequence[str]) -> dict[str, Any]:

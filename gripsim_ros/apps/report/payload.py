@@ -165,7 +165,7 @@ def _further(grasp: RankedGrasp) -> str:
         text += (f'; as hard fingers the contacts {"" if grasp.epsilon > 0.0 else "do not "}close '
                  f'by force (epsilon {grasp.epsilon:.3f})')
     if np.isfinite(grasp.damage_margin):
-        text += f'; damage begins at {grasp.damage_margin:.1f} times the peak pressure'
+        text += f'; damage begins at {grasp.damage_margin:.1f} times the peak pressure or force'
     if grasp.robustness is not None:
         text += (f'; holds in {100 * grasp.robustness.holding:.0f} ± '
                  f'{100 * grasp.robustness.error:.0f} % of {grasp.robustness.samples} samples')

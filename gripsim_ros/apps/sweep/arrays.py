@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...core.bodies.material import NUMBERS
 from ...core.errors import HandError
 from ...core.planning.ranked_grasp import GraspContact, RankedGrasp
 from ...core.transforms import euler_angles
@@ -36,8 +37,6 @@ CONTACT_FIELDS = {field.name: field.type in (float, 'float', int, 'int')
 #: Numbers of a grasp that are one number each.
 GRASP_FIELDS = tuple(field.name for field in fields(RankedGrasp)
                      if field.type in (float, 'float'))
-#: Numbers of a material in this order.
-MATERIAL_FIELDS = ('youngs_modulus', 'poisson_ratio', 'density', 'friction', 'max_pressure')
 
 Array = NDArray[np.float64]
 Row = tuple[JobRecord, StoredPlan, RankedGrasp]
@@ -113,7 +112,7 @@ def grasp_dict(job: JobRecord, plan: StoredPlan, grasp: RankedGrasp) -> dict[str
         'centre_of_mass': grasp.centre_of_mass.tolist(),
         'T_object_settled': grasp.T_object_settled.tolist(),
         'limiting_load': _limiting_load(grasp).tolist(),
-        'material': dict(zip(MATERIAL_FIELDS, plan.grasp_object.material.numbers)),
+        'material': {name: getattr(plan.grasp_object.material, name) for name in NUMBERS},
         'material_name': job.material_name, 'mesh_hash': plan.grasp_object.mesh.content_hash,
         'key': plan.key}
 
@@ -170,8 +169,9 @@ def object_arrays(rows: Sequence[Row]) -> dict[str, NDArray[Any]]:
         'quantitative': np.array([g.quantitative for g in grasps]),
         'rank': np.array([g.rank for g in grasps]),
         'preshape': np.array([g.preshape for g in grasps]),
-        'material': np.array([plan.grasp_object.material.numbers for plan in plans]),
-        'material_fields': np.array(MATERIAL_FIELDS),
+        'material': np.array([[getattr(plan.grasp_object.material, name) for name in NUMBERS]
+                              for plan in plans]),
+        'material_fields': np.array(NUMBERS),
         'material_name': np.array([job.material_name for job, _, _ in rows]),
         'mesh_hash': np.array([plan.grasp_object.mesh.content_hash for plan in plans]),
         'key': np.array([plan.key for plan in plans]), **_contacts(grasps)}

@@ -60,7 +60,7 @@ class JobSpec:
     def row(self, context: str) -> dict[str, Any]:
         """Return the row of the database; ``context`` is the settings' ``context_key``."""
         request = hash_of({'file': self.file_hash, 'ending': self.path.suffix.lower(),
-                           'scale': self.scale, 'material': self.material.numbers,
+                           'scale': self.scale, 'material': self.material.identity,
                            'context': context})
         key = hash_of({'request': request, 'label': self.label, 'name': self.material.name})
         return {'key': key, 'request': request, 'label': self.label, 'scale': self.scale,

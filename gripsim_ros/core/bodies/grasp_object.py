@@ -56,7 +56,7 @@ class GraspObject:
     def id(self) -> str:
         """Return 32 hexadecimal digits that name vertices, faces and material numbers."""
         digest = hashlib.sha256(bytes.fromhex(self.mesh.content_hash))
-        digest.update(np.array(self.material.numbers, '<f8').tobytes())
+        digest.update(np.array(self.material.identity, '<f8').tobytes())
         return digest.hexdigest()[:32]
 
     @cached_property

@@ -13,11 +13,17 @@ from ..errors import MaterialError
 #: Name of the entry of a library that says which material is taken where none is named.
 DEFAULT_KEY = 'default'
 _REQUIRED = ('youngs_modulus', 'poisson_ratio', 'density', 'friction')
-_OPTIONAL = ('max_pressure', 'name', 'law', 'law_parameters', 'max_strain', 'modulus_spread',
-             'source')
+#: Limits that ``inf`` says are not there; files and messages say so by 0, null or silence.
+LIMITS = ('max_pressure', 'max_force')
+#: Numbers of a material that files of grasps, exports and the reference tell, in this order.
+NUMBERS = (*_REQUIRED, *LIMITS, 'max_force_spread')
+_OPTIONAL = (*LIMITS, 'max_force_spread', 'name', 'law', 'law_parameters', 'max_strain',
+             'modulus_spread', 'source')
 #: Laws of finite strain, with the number of coefficients of each beside the modulus.
 LAWS = {'neo_hookean': 0, 'yeoh': 2, 'ogden': 1}
 _LARGEST_FILE = 1_000_000
+#: Standard deviations below the middle at which the 5th percentile of a normal spread lies.
+FIFTH_PERCENTILE = 1.6448536269514722
 #: Least number above 0.
 _LEAST = math.nextafter(0.0, 1.0)
 
@@ -30,7 +36,9 @@ _RANGES = {
     'friction': (0.0, 5.0, 'above 0 up to 5'),
     'max_pressure': (0.0, math.inf, 'above 0 Pa (or none)'),
     'max_strain': (-_LEAST, 1.0, '0 (not known) to 1'),
-    'modulus_spread': (-_LEAST, 2.0, '0 (not known) to 2')}
+    'modulus_spread': (-_LEAST, 2.0, '0 (not known) to 2'),
+    'max_force': (0.0, math.inf, 'above 0 N (or none)'),
+    'max_force_spread': (-_LEAST, 2.0, '0 (not known) to 2')}
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,11 @@ class Material:
         Standard deviation of the modulus from piece to piece over the modulus; 0: not known [-].
     source : str
         Where the numbers come from.
+    max_force : float
+        Normal force of one link at which the median piece is damaged, ``inf`` for no limit [N]:
+        whole fruit burst at forces that are published, whatever the pressure.
+    max_force_spread : float
+        Standard deviation of its natural logarithm from piece to piece; 0: not known [-].
 
     Raises
     ------
@@ -80,6 +93,8 @@ class Material:
     max_strain: float = 0.0
     modulus_spread: float = 0.0
     source: str = ''
+    max_force: float = math.inf
+    max_force_spread: float = 0.0
 
     def __post_init__(self) -> None:
         """Turn the parameters into checked floats."""
@@ -99,6 +114,22 @@ class Material:
         """Return the five parameters in the order of the attributes, SI."""
         return (self.youngs_modulus, self.poisson_ratio, self.density, self.friction,
                 self.max_pressure)
+
+    @property
+    def identity(self) -> tuple[float, ...]:
+        """Return the numbers that answers depend on; a material without force limit has five."""
+        if math.isinf(self.max_force):
+            return self.numbers
+        return (*self.numbers, self.max_force, self.max_force_spread)
+
+    @property
+    def force_limit(self) -> float:
+        """
+        Return the normal force that one link may press with [N]: 19 of 20 pieces bear it.
+
+        The 5th percentile of a lognormal spread about ``max_force``; ``inf`` where there is none.
+        """
+        return self.max_force * math.exp(-FIFTH_PERCENTILE * self.max_force_spread)
 
     @property
     def plane_strain_modulus(self) -> float:
@@ -142,7 +173,8 @@ def material_from_mapping(values: Any, name: str = '') -> Material:
     ----------
     values : mapping
         ``youngs_modulus, poisson_ratio, density, friction`` and optionally
-        ``max_pressure`` (0, null or absent: no limit) and ``name``.
+        ``max_pressure`` and ``max_force`` (0, null or absent: no limit), ``name`` and the
+        others.
     name : str
         Name where the mapping has none.
 
@@ -163,9 +195,9 @@ def material_from_mapping(values: Any, name: str = '') -> Material:
         raise MaterialError(f'{title} {" and ".join(problems)}; allowed are '
                             f'{", ".join(_REQUIRED)} and optionally {", ".join(_OPTIONAL)}')
     parameters = {'name': name, **values}
-    limit = parameters.get('max_pressure')
-    if limit is None or _number('max_pressure', limit) == 0.0:
-        parameters['max_pressure'] = math.inf
+    for limit in LIMITS:
+        if parameters.get(limit) is None or _number(limit, parameters[limit]) == 0.0:
+            parameters[limit] = math.inf
     try:
         return Material(**parameters)
     except MaterialError as error:

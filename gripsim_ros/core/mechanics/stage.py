@@ -15,7 +15,8 @@ from ..transforms import cross
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, shift_of_centre, solve_contact)
 from .contact.contact_forces import PatchNodes
-from .contact.patch_resultants import PatchResultants, max_normal_forces
+from .contact.patch_resultants import (
+    PatchResultants, max_normal_forces, shared_force_limits)
 from .deformation.deformed_surface import DeformedSurface
 from .deformation.metrics import measure_deformation
 from .stability.grasp_forces import force_space, MinimalForces, solve_in_space
@@ -141,9 +142,11 @@ def contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> C
     pads = [hand.links[link].pad for link in patches.links]
     limits = np.array([min(body.material.max_pressure, np.inf if pad is None
                            else pad.max_pressure) for pad in pads])
+    most = np.minimum(max_normal_forces(results, limits), shared_force_limits(
+        patches.links, results.magnitudes, body.material.force_limit))
     return ContactSet(
         **{name: getattr(results, name) for name in _SHARED},
-        max_normal_forces=max_normal_forces(results, limits),
+        max_normal_forces=most,
         passive=~np.any(hand.moves_link[patches.links], axis=1))
 
 

@@ -233,8 +233,9 @@ class RankedGrasp(Row):
     ``grip_positions`` and ``grip_efforts (J,)`` [rad, N m] are the commands there.
     ``vertices`` and ``vertex_pressures`` are the deformed surface [m, Pa] where it was
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
-    ``damage_margin`` is the damage pressure of object or pads over the peak pressure [-],
-    ``inf`` without limit or contact; ``robustness`` is None unless asked for, ``reach`` unless
+    ``damage_margin`` is the damage pressure of object or pads over the peak pressure, or the force
+    that a link may press with over the largest, whichever is less [-], ``inf`` without limit or
+    contact; ``robustness`` is None unless asked for, ``reach`` unless
     the task has a displacement and there was time to follow it; ``arm_motion`` is an
     ``ArmMotion`` where an arm was asked for.
     ``T_object_settled (4, 4)`` is where the object settles between the fingers, in

@@ -56,17 +56,19 @@ class Palpation(GraspExecution):
         Of the same grip.
     nominal : float
         Modulus that is believed before anything is felt [Pa].
-    max_pressure : float
-        Pressure at which damage begins, ``inf``: not known [Pa].
+    max_pressure, max_force : float
+        Pressure [Pa] and normal force of a link [N] at which damage begins, ``inf``: not known.
     """
 
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool,
                  palpation: PalpationOptions, model: GripModel, nominal: float,
-                 max_pressure: float = np.inf) -> None:
+                 max_pressure: float = np.inf, max_force: float = np.inf) -> None:
         """Begin with the first measurement."""
         super().__init__(plan, options, carries)
         self._touch = self._watch = self._squeeze = SqueezeWatch(plan, options)
         self.palpation, self.model, self.max_pressure = palpation, model, max_pressure
+        # A finger bears its share of the grip's force.
+        self.max_grip = max_force / max(self._squeeze.shares.values())
         self.squeezes: list[FeltSqueeze] = []
         self.modulus: FeltModulus | None = None
         self.peak_force = 0.0       # of the grip [N]
@@ -88,11 +90,11 @@ class Palpation(GraspExecution):
 
     @property
     def damage_share(self) -> float:
-        """Return the largest pressure over that of damage, by the modulus felt; NaN: unknown."""
-        if self.modulus is None or not np.isfinite(self.max_pressure):
+        """Return the largest pressure or force over that of damage, as felt; NaN: unknown."""
+        if self.modulus is None or np.isinf(self.max_pressure) and np.isinf(self.max_grip):
             return np.nan
         peak = self.model.pressure_at(self.modulus.youngs_modulus, np.array([self.peak_force]))
-        return float(peak[0] / self.max_pressure)
+        return float(max(peak[0] / self.max_pressure, self.peak_force / self.max_grip))
 
     # -- squeezing -------------------------------------------------------------------
 
@@ -123,6 +125,10 @@ class Palpation(GraspExecution):
                                            'fingers that press need their pads')
         if self._squeeze.fault:
             return Status.MISSED_CONTACT, self._squeeze.fault
+        if LEAST_RISE * self._lowest > self.max_grip:
+            return Status.MISSED_CONTACT, (
+                f'a squeeze that tells anything takes {LEAST_RISE * self._lowest:.2f} N of the '
+                f'grip, the object bears {self.max_grip:.2f} N')
         if self._beyond >= OVERSHOOT_COUNT:
             return Status.MISSED_CONTACT, (
                 f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
@@ -132,10 +138,14 @@ class Palpation(GraspExecution):
                                       f'squeezes in {self.palpation.palpation_time:g} s')
         return None
 
+    @property
+    def _lowest(self) -> float:
+        """Return the least force of a squeeze [N]: every finger feels it."""
+        return LOWEST_TOUCH * self.options.touch_force / min(self._squeeze.shares.values())
+
     def _begin_squeeze(self, measured: Measurement) -> None:
         """Choose the forces of the next squeeze and go to the lowest."""
-        lowest = max(LOWEST_TOUCH * self.options.touch_force / share
-                     for share in self._squeeze.shares.values())
+        lowest = self._lowest
         top = max(self._largest_force(), LEAST_RISE * lowest)
         self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)
         self._level, self._rises, self._rows, self._forces = 0, True, [], []
@@ -157,12 +167,13 @@ class Palpation(GraspExecution):
                    float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
 
     def _harmless(self, modulus: float) -> float:
-        """Return the largest force [N] whose pressure stays below damage with room to spare."""
+        """Return the largest force [N] that stays below damage with room to spare."""
         forces = np.geomspace(1e-3 * self.palpation.most_force, self.palpation.most_force,
                               FORCES_TRIED)
         allowed = self.palpation.damage_room * self.max_pressure
         sound = self.model.pressure_at(modulus, forces) <= allowed
-        return float(forces[sound].max(initial=forces[0]))
+        return min(float(forces[sound].max(initial=forces[0])),
+                   self.palpation.damage_room * self.max_grip)
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []

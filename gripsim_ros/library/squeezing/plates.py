@@ -8,6 +8,7 @@ import yaml
 from numpy.typing import NDArray
 
 from ...core.bodies import GraspObject, Material, TriangleMesh
+from ...core.bodies.material import NUMBERS
 from ...core.errors import TaskError
 from ...core.mechanics.finite_strain.calibration import (
     Calibration, MeasuredCurve, calibrate_from_curves)
@@ -113,10 +114,8 @@ def calibrate_material(curves: Sequence[str | Path | MeasuredCurve], mesh: Trian
 
 def write_material(material: Material, path: str | Path) -> None:
     """Write a material file that ``load_material`` reads."""
-    values = {'youngs_modulus': material.youngs_modulus, 'poisson_ratio': material.poisson_ratio,
-              'density': material.density, 'friction': material.friction}
-    if np.isfinite(material.max_pressure):
-        values['max_pressure'] = material.max_pressure
+    values = {name: getattr(material, name) for name in NUMBERS
+              if np.isfinite(getattr(material, name))}
     optional = {'law': material.law, 'law_parameters': list(material.law_parameters),
                 'max_strain': material.max_strain, 'modulus_spread': material.modulus_spread,
                 'source': material.source}

@@ -7,7 +7,7 @@ from gripsim_interfaces.msg import GraspObject as GraspObjectMsg
 from gripsim_interfaces.msg import Material as MaterialMsg
 
 from ...core.bodies import GraspObject, Material, TriangleMesh
-from ...core.bodies.material import DEFAULT_KEY
+from ...core.bodies.material import DEFAULT_KEY, LIMITS, NUMBERS
 from ...core.errors import MaterialError, MeshError
 from .arrays import fields_from_msg, fields_to_msg
 from .geometry import check_size
@@ -16,13 +16,10 @@ _MESH_SHAPES = {'vertices': ('V', 3), 'faces': ('F', 3)}
 
 
 def material_to_msg(material: Material) -> MaterialMsg:
-    """Return the message of a material; no limit of pressure travels as 0."""
-    limit = material.max_pressure
-    return MaterialMsg(
-        name=material.name, youngs_modulus=float(material.youngs_modulus),
-        poisson_ratio=float(material.poisson_ratio), density=float(material.density),
-        friction=float(material.friction),
-        max_pressure=float(limit) if np.isfinite(limit) else 0.0)
+    """Return the message of a material; no limit of pressure or force travels as 0."""
+    numbers = {name: float(getattr(material, name)) for name in NUMBERS}
+    return MaterialMsg(name=material.name, **{
+        name: number if np.isfinite(number) else 0.0 for name, number in numbers.items()})
 
 
 def material_from_msg(msg: MaterialMsg, library: Mapping[str, Material]) -> Material:
@@ -43,9 +40,9 @@ def material_from_msg(msg: MaterialMsg, library: Mapping[str, Material]) -> Mate
         The name is not in the library, nothing is given, or a number is out of range.
     """
     if msg.youngs_modulus != 0.0:
-        limit = msg.max_pressure if msg.max_pressure != 0.0 else np.inf
-        return Material(msg.youngs_modulus, msg.poisson_ratio, msg.density, msg.friction,
-                        limit, msg.name)
+        numbers = {name: getattr(msg, name) for name in NUMBERS}
+        numbers |= {name: np.inf for name in LIMITS if numbers[name] == 0.0}
+        return Material(name=msg.name, **numbers)
     name = msg.name or DEFAULT_KEY
     if name in library:
         return library[name]

@@ -1,5 +1,7 @@
 """Objects: identity by content, and a frame that turns with the body."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -35,6 +37,12 @@ def test_the_id_names_vertices_faces_and_material_but_not_the_label():
         numbers = list(MATERIAL.numbers)
         numbers[changed] = 0.45 if changed < 4 else 1e5
         assert GraspObject(box, Material(*numbers)).id != name
+    fragile = replace(MATERIAL, max_force=5.0)
+    ids = {GraspObject(box, stuff).id for stuff in (
+        MATERIAL, fragile, replace(fragile, max_force=4.0),
+        replace(fragile, max_force_spread=0.1))}
+    assert len(ids) == 4
+    assert GraspObject(box, replace(MATERIAL, max_force_spread=0.1)).id == name     # of nothing
 
 
 def test_mass_properties_are_those_of_the_mesh_at_the_density():

@@ -3,6 +3,7 @@
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import Material, load_material, load_materials, material_from_mapping
@@ -29,6 +30,9 @@ GOOD = {'youngs_modulus': 5e5, 'poisson_ratio': 0.4, 'density': 950.0, 'friction
     ('friction', 5.1, 'above 0 up to 5, got 5.1'),
     ('max_pressure', -1.0, r'above 0 Pa \(or none\), got -1'),
     ('max_pressure', math.nan, 'got nan'),
+    ('max_force', 0.0, r'above 0 N \(or none\), got 0'),
+    ('max_force', math.nan, 'got nan'),
+    ('max_force_spread', -0.1, r'0 \(not known\) to 2, got -0\.1'),
 ])
 def test_a_value_outside_its_range_is_refused_with_both(name, value, message):
     with pytest.raises(MaterialError, match=f'{name} must be .*{message}' if
@@ -63,8 +67,9 @@ def test_a_material_file_holds_the_keys_of_a_request(tmp_path):
 
 
 @pytest.mark.parametrize('value', [None, 0, 0.0, '0'])
-def test_no_limit_of_pressure_is_written_as_zero_or_nothing(value):
+def test_no_limit_of_pressure_or_force_is_written_as_zero_or_nothing(value):
     assert material_from_mapping({**GOOD, 'max_pressure': value}).max_pressure == math.inf
+    assert material_from_mapping({**GOOD, 'max_force': value}).force_limit == math.inf
 
 
 @pytest.mark.parametrize(('content', 'message'), [
@@ -139,3 +144,16 @@ def test_what_was_measured_tells_its_range_spread_and_source():
     told = [material for material in load_materials(LIBRARY).values() if material.source]
     assert len(told) >= 10
     assert all(material.max_strain > 0.0 < material.modulus_spread for material in told)
+
+
+def test_nineteen_of_twenty_pieces_bear_the_limit_of_force():
+    fruit = Material(**GOOD, max_force=6.6, max_force_spread=0.44)
+    drawn = 6.6 * np.exp(0.44 * np.random.default_rng(4).standard_normal(20_000))
+    assert math.isclose((drawn < fruit.force_limit).mean(), 0.05, abs_tol=0.006)
+    assert Material(**GOOD, max_force=6.6).force_limit == 6.6
+
+
+@pytest.mark.parametrize(('name', 'measured'), [('kiwi', 1.46), ('banana', 3.43), ('mango', 6.95)])
+def test_fruit_may_be_pressed_with_less_than_the_fifth_percentile_measured(name, measured):
+    """Of 40, 77 and 70 whole fruit that two fingertips squeezed; source: config/materials.yaml."""
+    assert 0.9 * measured < load_materials(LIBRARY)[name].force_limit <= measured

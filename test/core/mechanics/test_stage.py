@@ -136,6 +136,25 @@ def test_pressures_above_the_limit_do_not_hold(body, hand):
     assert held == [False, True]
 
 
+def test_forces_above_the_limit_of_a_link_do_not_hold_and_none_above_are_found(body, hand):
+    def states(**limit):
+        return evaluate_contacts(
+            ElasticBody(GraspObject(body.mesh, replace(SILICONE, **limit))), hand,
+            contact_batch(hand, [three_fingers()]))
+    free = states()
+    forces = np.einsum('ij,ij->i', free.patch_forces_object, free.patch_normals_object)
+    pressed = max(forces[free.patch_links == link].sum() for link in free.patch_links)
+    needed = float(free.minimal_envelope.max())
+    assert needed < 0.9 * pressed
+    held, crushed, lost = (states(max_force=force) for force in (
+        1.1 * pressed, 0.9 * pressed, 0.9 * needed))
+    assert held.holds[0] and np.array_equal(held.minimal_envelope, free.minimal_envelope)
+    assert crushed.capable[0] and not crushed.holds[0]
+    assert not lost.capable[0]
+    spread = states(max_force=1.1 * pressed, max_force_spread=0.3)
+    assert not spread.holds[0]      # 5 % of such pieces would not bear it
+
+
 def test_weak_joints_do_not_hold(body, hand):
     weak = replace(hand, joint_efforts=np.full(len(hand.joint_names), 1e-3))
     states = evaluate_contacts(body, weak, contact_batch(weak, [three_fingers()]))

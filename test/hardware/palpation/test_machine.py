@@ -15,10 +15,10 @@ from gripsim_ros.hardware.palpation.options import PalpationOptions
 OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
 
 
-def palpated(hand, max_pressure=np.inf, nominal=3e5, until=None, **changes):
+def palpated(hand, max_pressure=np.inf, nominal=3e5, until=None, max_force=np.inf, **changes):
     """Return a palpation that has been carried out."""
     palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(PALPATION, **changes),
-                          grip_model(), nominal, max_pressure)
+                          grip_model(), nominal, max_pressure, max_force)
     run(palpation, hand, 150.0, until)
     return palpation
 
@@ -51,6 +51,19 @@ def test_no_squeeze_presses_near_damage_whatever_was_believed():
         assert pressure < 0.7 * limit
         assert palpation.damage_share == pytest.approx(pressure / limit, rel=0.1)
     assert hand.peak < palpated(FeelingHand(3e5)).peak_force        # which knows no limit
+
+
+def test_no_finger_presses_near_the_force_that_the_object_bears():
+    free = palpated(FeelingHand(3e5))
+    shares = free._squeeze.shares.values()
+    most = 0.5 * max(shares) * free.peak_force
+    hand = FeelingHand(3e5)
+    palpation = palpated(hand, max_force=most)
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert max(shares) * hand.peak < 0.7 * most
+    assert palpation.damage_share == pytest.approx(max(shares) * hand.peak / most, rel=0.1)
+    refused = palpated(FeelingHand(3e5), max_force=0.05)
+    assert refused.status == Status.MISSED_CONTACT and 'the object bears' in refused.message
 
 
 def test_a_soft_object_is_squeezed_no_further_than_its_width_allows():

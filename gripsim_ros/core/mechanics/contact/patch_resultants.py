@@ -258,6 +258,29 @@ def max_normal_forces(results: PatchResultants, max_pressures: Array) -> Array:
     return forces * (np.asarray(max_pressures, float) / results.peak_pressures) ** power
 
 
+def shared_force_limits(links: IntArray, forces: Array, limit: float) -> Array:
+    """
+    Return the normal force ``(p,)`` that each patch may bear so that no link passes a limit [N].
+
+    Parameters
+    ----------
+    links : (p,) int
+    forces : (p,) float
+        Present normal forces [N], above 0.
+    limit : float
+        Of the sum of a link's patches [N]; ``inf``: none.
+
+    Notes
+    -----
+    Own choice: patches of a link share its limit as they share its present force. So the limit of
+    a sum is kept by limits of each, as the programme of minimal forces takes them.
+    """
+    if np.isinf(limit):
+        return np.full(len(links), np.inf)
+    sums = np.array([forces[links == link].sum() for link in links])
+    return limit * forces / sums
+
+
 def wall_bending(radii: Array, thickness: Array, extents: Array) -> Array:
     """
     Return what a ring yields by bending over what the half-space yields, at one force (p,) [-].

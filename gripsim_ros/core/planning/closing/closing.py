@@ -312,24 +312,19 @@ class Closing:
         elif exceeds_limits(state) and (known.held is not None
                                         or known.reductions >= MAX_FORCE_REDUCTIONS):
             self._end(rejections.OVERLOADED)
-        elif (state.margin < self._options.margin_band[0]
-              and self._needs_overpressure(state, forces)):
-            self._end(rejections.EXCESSIVE_PRESSURE)
+        elif state.margin < self._options.margin_band[0]:
+            reason = self._limits.reason_to_end(state, forces, self.wanted_forces(state))
+            if reason:
+                self._end(reason)
         return self.done
-
-    def _needs_overpressure(self, state: GraspState, forces: Array) -> bool:
-        """Return True if a link exceeds the pressure limit at no more than its wanted force."""
-        over = state.links[state.peak_pressures > self._limits.max_pressure]
-        wanted = self.wanted_forces(state)
-        pressed = {link for (link, most), force in zip(wanted.items(), forces) if force > most}
-        return any(link not in pressed for link in over)
 
     def _trials_made(self, state: GraspState, forces: Array) -> int:
         """Return how many of the trial forces all contacts bear; all if no force would do."""
         share = forces.min() / (np.exp(-TRIAL_BAND) * self._limits.holding_force)
         if np.isinf(state.needed_force) and share > TOUCH_FORCE_RATIO:
             return len(TRIAL_FORCES)
-        return int((share > np.array(TRIAL_FORCES)).sum())
+        most = self._limits.most_aimed / self._limits.holding_force
+        return int((share > np.minimum(TRIAL_FORCES, most)).sum())
 
     def _slips_again(self, state: GraspState, forces: Array) -> bool:
         """Return True if the object slips out too often between fingers that never held it."""
@@ -352,7 +347,7 @@ class Closing:
             self.known.level.lower(state.margin, force_logarithms(forces, minimal))
         elif state.capable and (forces > 0.0).all() and minimal.min() > 0.0:
             self.known.level.update(state.margin, np.log(forces / minimal))
-        return self._wanted(state, forces, minimal)
+        return np.minimum(self._wanted(state, forces, minimal), self._limits.most_aimed)
 
     def _wanted(self, state: GraspState, forces: Array, minimal: Array) -> Array:
         """

@@ -163,7 +163,7 @@ class GivenClosing:
         while not closing.done:
             state = yield closing.question()
             closing.answer(state)
-            if (state.peak_pressures <= self._limits.max_pressure).all():
+            if not len(self._limits.links_beyond(state)):
                 self._margin = max(self._margin, state.margin)
         self._reason = '' if closing.held is not None else closing.reason
         if closing.held is not None or closing.known.miss is not None:

@@ -1,19 +1,24 @@
 """Limits of a closing: first force, pressure, contact region, and the score to be reached."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_WIDTH
 from ...bodies import GraspObject, Material
 from ...hand import HandModel, Pad
+from .. import rejections
+from .grasp_state import GraspState
 
 
 #: Primitives of a contact region without restriction.
 NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
+#: Force aimed at, at most, over that which damages: control misses by a few per cent [-]; and the
+#: share of it from which on no more can be had.
+AIMED_SHARE, SPENT_SHARE = 0.95, 0.9
 #: Number of fingers that share the first guess of the holding force.
 SHARING_FINGERS = 2
 
@@ -82,12 +87,48 @@ def _hertz(force: float, modulus: float, radius: float) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ClosingLimits:
-    """First guess of the force [N], compliance, largest pressure [Pa] and contact region."""
+    """
+    First guess of the force [N], compliance, largest pressure [Pa], contact region, and limit.
+
+    ``force_limit`` is the largest normal force of a link [N].
+    """
 
     holding_force: float
     compliance: ContactCompliance
     max_pressure: float
     contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
+    force_limit: float = np.inf
+
+    @property
+    def most_aimed(self) -> float:
+        """Return the largest normal force that is aimed at [N]."""
+        return AIMED_SHARE * self.force_limit
+
+    def links_beyond(self, state: GraspState) -> IntArray:
+        """Return links that a patch presses with more pressure, or that press harder, than may."""
+        sums = np.array([state.normal_forces[state.links == link].sum() for link in state.links])
+        beyond = (state.peak_pressures > self.max_pressure) | (sums > self.force_limit)
+        found: IntArray = state.links[beyond]
+        return found
+
+    def reason_to_end(self, state: GraspState, forces: Array, wanted: Mapping[int, float]) -> str:
+        """
+        Return what is passed where a state presses with no more than is wanted, else ''.
+
+        Parameters
+        ----------
+        state : GraspState
+        forces : (controls,) float
+            Its normal forces [N].
+        wanted : mapping of int to float
+            Normal forces wanted [N] by link, of each control.
+        """
+        pressed = {link for (link, most), force in zip(wanted.items(), forces) if force > most}
+        if any(most > self.most_aimed and force >= SPENT_SHARE * self.most_aimed
+               for most, force in zip(wanted.values(), forces)):
+            return rejections.EXCESSIVE_FORCE
+        beyond = any(link not in pressed for link in self.links_beyond(state))
+        return rejections.EXCESSIVE_PRESSURE if beyond else ''
 
 
 def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
@@ -95,6 +136,7 @@ def closing_limits(grasp_object: GraspObject, hand: HandModel, load: float,
     """Return the limits of an object's closings for its largest load [N] and pressure [Pa]."""
     material = grasp_object.material
     pads = [link.pad for link in hand.links if link.pad is not None]
-    return ClosingLimits(holding_force=load / (SHARING_FINGERS * material.friction),
-                         compliance=ContactCompliance.of(material, pads),
-                         max_pressure=max_pressure, contact_region=contact_region)
+    force = min(load / (SHARING_FINGERS * material.friction), material.force_limit)
+    return ClosingLimits(holding_force=force, compliance=ContactCompliance.of(material, pads),
+                         max_pressure=max_pressure, contact_region=contact_region,
+                         force_limit=material.force_limit)

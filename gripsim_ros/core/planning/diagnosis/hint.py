@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...bodies import GraspObject
+from ...bodies import GraspObject, Material
 from ...hand import HandModel
 from .. import rejections
 from ..hypotheses.hand_opening import largest_opening, largest_width, least_width, meeting_gap
@@ -64,11 +64,11 @@ def explain_no_grasp(grasp_object: GraspObject, hand: HandModel, reference: Scor
     if miss is None or not miss.links:
         return _share(rejected, dominant, 'no finger came to press') if rejected else ''
     if miss.capable:
-        return _capable(miss, grasp_object.material.youngs_modulus)
+        return _capable(miss, grasp_object.material)
     return _incapable(grasp_object, reference, miss)
 
 
-def _capable(miss: NearestMiss, modulus: float) -> str:
+def _capable(miss: NearestMiss, material: Material) -> str:
     if miss.peak_pressure > miss.max_pressure:
         return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
@@ -77,10 +77,18 @@ def _capable(miss: NearestMiss, modulus: float) -> str:
         return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
                 f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
                 f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
-    if miss.peak_pressure > modulus:
+    if miss.reason == rejections.EXCESSIVE_FORCE:
+        pressed = {link: sum(float(c.force @ c.normal) for c in miss.contacts
+                             if c.link == link) for link in miss.links}
+        force = max(pressed.values())
+        return (f'too fragile: the nearest miss presses with {force:.3g} N of a link and holds '
+                f'{miss.margin:.2g} of the load; the rest would pass the '
+                f'{material.force_limit:.3g} N that the object bears of a link')
+    if miss.peak_pressure > material.youngs_modulus:
         return (f'too soft: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, more than the object\'s modulus of '
-                f'{_kpa(modulus)}: it gives way before the fingers press hard enough')
+                f'{_kpa(material.youngs_modulus)}: it gives way before the fingers press hard '
+                'enough')
     return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
 
 
@@ -92,6 +100,8 @@ def _incapable(grasp_object: GraspObject, reference: ScoreReference, miss: Neare
     if not np.isfinite(miss.needed_force):
         return (f'the contacts of the nearest miss do not balance the load of '
                 f'{reference.load:.3g} N at any friction')
+    if np.isfinite(reference.force_limit):
+        return _too_fragile(reference, miss)
     fragile = grasp_object.material.max_pressure <= reference.max_pressure
     if fragile and miss.needed_force > miss.allowed_force:
         return (f'too fragile: the nearest miss needs {miss.needed_force:.3g} N at a contact, '
@@ -109,6 +119,17 @@ def _incapable(grasp_object: GraspObject, reference: ScoreReference, miss: Neare
              f'strongest carries {miss.allowed_force:.3g} N')
     return text if miss.needed_force > miss.allowed_force else (
         f'{text}: it is others, or joints, that bear less than their part')
+
+
+def _too_fragile(reference: ScoreReference, miss: NearestMiss) -> str:
+    """Return how much force it takes, and how much an object that bears a force at most allows."""
+    text = f'too fragile: the load is {reference.load:.3g} N'
+    if np.isfinite(miss.held_share):
+        text += (f', of which the nearest miss holds at most '
+                 f'{miss.held_share * reference.load:.3g} N')
+    return (f'{text}; friction alone would need {miss.needed_force:.3g} N at a contact, of which '
+            f'limits of {reference.force_limit:.3g} N of a link and {_kpa(miss.max_pressure)} '
+            f'allow {miss.allowed_force:.3g} N')
 
 
 def _share(rejected: Mapping[str, int], reason: str, text: str) -> str:

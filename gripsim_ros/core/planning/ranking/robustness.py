@@ -52,8 +52,8 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
     Returns
     -------
     list of Sample
-        Modulus and friction are lognormal with the given value as the median, Poisson's
-        ratio is normal and clipped, the pose turns about the centre of mass.
+        Modulus, friction and force limit are lognormal with the given value as the median,
+        Poisson's ratio is normal and clipped, the pose turns about the centre of mass.
     """
     return [_draw(grasp_object, uncertainty, np.random.default_rng([seed, number]))
             for number in range(count)]
@@ -69,6 +69,10 @@ def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Ge
             material.poisson_ratio + uncertainty.poisson_ratio * numbers[1], *POISSON_RANGE)),
         friction=max(LEAST_FRICTION, material.friction * float(np.exp(
             uncertainty.friction * numbers[2]))))
+    if np.isfinite(material.max_force):         # the draw is one piece, whose limit is its own
+        force = material.max_force * float(np.exp(
+            material.max_force_spread * rng.standard_normal()))
+        varied = replace(varied, max_force=force, max_force_spread=0.0)
     centre = grasp_object.mass_properties.centre_of_mass
     T = rotation_about(centre, uncertainty.rotation * numbers[6:],
                        uncertainty.position * numbers[3:6])

@@ -31,7 +31,8 @@ class ScoreReference:
     Reference values of a score: load [N], friction, radius [m], pressure [Pa].
 
     ``load_cases (c, 9)`` are the task's, ``mass`` [kg] the object's. ``seen`` is the surface
-    of a completed body that was seen; None: the body was given.
+    of a completed body that was seen; None: the body was given. ``force_limit`` is the largest
+    normal force of a link [N].
     """
 
     load: float
@@ -41,6 +42,7 @@ class ScoreReference:
     load_cases: Array
     mass: float
     seen: SeenSurface | None = None
+    force_limit: float = np.inf
 
 
 def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Array
@@ -68,7 +70,8 @@ def score_reference(grasp_object: GraspObject, hand: HandModel, load_cases: Arra
         friction=grasp_object.material.friction,
         radius=float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0)),
         max_pressure=float(min([grasp_object.material.max_pressure, *pads])),
-        load_cases=load_cases, mass=properties.mass, seen=grasp_object.seen)
+        load_cases=load_cases, mass=properties.mass, seen=grasp_object.seen,
+        force_limit=grasp_object.material.force_limit)
 
 
 def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: GraspState) -> Array:
@@ -172,9 +175,17 @@ def _term(name: str, value: float, unit: str, weight: float, normalised: float) 
 
 
 def damage_margin(state: GraspState, reference: ScoreReference) -> float:
-    """Return the damage pressure of object or pads over the peak pressure [-], ``inf``: none."""
+    """
+    Return the multiple of the state at which damage begins [-], ``inf``: none.
+
+    The least of the damage pressure of object or pads over the peak pressure, and of the force
+    that a link may press with over the largest.
+    """
     peak = float(state.peak_pressures.max(initial=0.0))
-    return reference.max_pressure / peak if peak > 0.0 else np.inf
+    force = max((float(state.normal_forces[state.links == link].sum())
+                 for link in np.unique(state.links)), default=0.0)
+    return min(reference.max_pressure / peak if peak > 0.0 else np.inf,
+               reference.force_limit / force if force > 0.0 else np.inf)
 
 
 def _gentleness(pinches: float) -> float:

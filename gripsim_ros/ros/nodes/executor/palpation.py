@@ -143,7 +143,7 @@ def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, 
     material = palpated.grasp_object.material
     timed = replace(options, loading_time=palpated.options.palpation_time)
     return Palpation(plan, timed, simulated, palpated.options, model, material.youngs_modulus,
-                     material.max_pressure)
+                     material.max_pressure, material.force_limit)
 
 
 def _object_palm(goal: Palpate.Goal) -> Array:

@@ -14,7 +14,8 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     ContactForces, PatchNodes, solve_contact_forces)
 from gripsim_ros.core.mechanics.contact.patch_resultants import (
-    max_normal_forces, summarise_patches, validity_flags, ValidityOptions, wall_bending)
+    max_normal_forces, shared_force_limits, summarise_patches, validity_flags, ValidityOptions,
+    wall_bending)
 from lattice_cases import (ball_under_pad, flat_punch, hertz_force, join, paraboloid,
                            transformed)
 
@@ -167,6 +168,13 @@ def test_the_limit_of_force_under_a_punch_is_in_proportion():
 
 def test_without_a_limit_of_pressure_there_is_none_of_force(hertz):
     assert np.isinf(max_normal_forces(hertz[1], np.array([np.inf]))).all()
+
+
+def test_patches_of_a_link_share_its_limit_as_they_share_its_force():
+    links, forces = np.array([3, 5, 3]), np.array([1.0, 4.0, 2.0])
+    limits = shared_force_limits(links, forces, 6.0)
+    assert_allclose(limits, [2.0, 6.0, 4.0], rtol=1e-12)
+    assert np.isinf(shared_force_limits(links, forces, np.inf)).all()
 
 
 def flags_of(results, thickness=1.0, geometric=0, extent=0.0):

@@ -1,5 +1,8 @@
 """Hints why there is no grasp: which sentence follows from which numbers."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 from plan_cases import plan_by_half_spaces
 import pytest
@@ -61,6 +64,22 @@ def test_the_most_frequent_reason_is_told_with_its_share(ball, hand, reason, sai
 def test_where_no_finger_pressed_the_hint_says_so(ball, hand, miss):
     assert hint(ball, hand, miss, {REASON: 3, rejections.PRESSES_THROUGH: 1}) == (
         f'no finger came to press: 3 of 4 hypotheses, {REASON}')
+
+
+def test_a_force_that_a_link_may_not_pass_is_told_with_what_is_needed(ball, hand):
+    fragile = GraspObject(ball.mesh, replace(ball.material, max_force=1.5))
+    reference = replace(REFERENCE, force_limit=1.5)
+    said = explain_no_grasp(fragile, hand, reference, {REASON: 4}, miss_of(
+        needed_force=1.75, allowed_force=1.4))
+    assert said == ('too fragile: the load is 2 N, of which the nearest miss holds at most 1.5 N; '
+                    'friction alone would need 1.75 N at a contact, of which limits of 1.5 N of a '
+                    'link and 200 kPa allow 1.4 N')
+    pressing = SimpleNamespace(link='sdh_thumb_3_link', force=np.array([0.0, 0.0, 1.4]),
+                               normal=np.array([0.0, 0.0, 1.0]))
+    said = explain_no_grasp(fragile, hand, reference, {REASON: 4}, miss_of(
+        capable=True, reason=rejections.EXCESSIVE_FORCE, contacts=(pressing,)))
+    assert said == ('too fragile: the nearest miss presses with 1.4 N of a link and holds 0.25 of '
+                    'the load; the rest would pass the 1.5 N that the object bears of a link')
 
 
 @pytest.mark.parametrize('changes, said', [

@@ -89,6 +89,18 @@ def test_samples_have_the_given_medians_and_do_not_depend_on_their_number():
         np.testing.assert_array_equal(a.T_object_moved, b.T_object_moved)
 
 
+def test_each_piece_that_is_drawn_has_a_limit_of_force_of_its_own_and_else_is_as_before():
+    spread = Uncertainty(0.3, 0.02, 0.1, 1e-3, 0.02, 1.0)
+    sturdy, stuff = fruit(), replace(fruit().material, max_force=6.6, max_force_spread=0.4)
+    fragile = GraspObject(sturdy.mesh, stuff)
+    samples = draw_samples(fragile, spread, DRAWS, SEED)
+    limits = np.log([s.grasp_object.material.force_limit / 6.6 for s in samples]) / 0.4
+    assert abs(limits.mean()) < ATOL_MEAN and abs(limits.std() - 1.0) < ATOL_MEAN
+    for a, b in zip(samples, draw_samples(sturdy, spread, 3, SEED)):
+        assert a.grasp_object.material.numbers == b.grasp_object.material.numbers
+        np.testing.assert_array_equal(a.T_object_moved, b.T_object_moved)
+
+
 def test_the_standard_error_adds_two_of_each():
     result = summarise([(True, 1.5)] * 4 + [(False, 0.5)] * 4)
     assert result.holding == 0.5 and result.mean_margin == 1.0

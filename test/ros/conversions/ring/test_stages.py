@@ -200,6 +200,12 @@ def test_an_object_that_is_not_what_its_id_says_is_refused():
         conversions.grasp_object_from_msg(msg)
 
 
+def test_limits_of_pressure_and_force_travel_and_their_absence_too():
+    for stuff in (RUBBER, dataclasses.replace(RUBBER, max_force=6.6, max_force_spread=0.44),
+                  dataclasses.replace(RUBBER, max_pressure=3e5)):
+        assert conversions.material_from_msg(conversions.material_to_msg(stuff), {}) == stuff
+
+
 def test_a_material_is_found_by_name_and_an_unknown_one_names_the_known():
     library = {'rubber': RUBBER}
     assert conversions.material_from_msg(MaterialMsg(name='rubber'), library) is RUBBER
