@@ -10,7 +10,8 @@ BENCHMARKS = {
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
-    'fem_centre': 'finite_elements.centre', 'hands': 'planning.hands', 'hold': 'hold.shake',
+    'fem_centre': 'finite_elements.centre', 'fruit': 'hardware.fruit',
+    'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
     'hold_confusion': 'hold.confusion', 'hold_published': 'hold.published',
     'hold_reliability': 'hold.reliability',
@@ -27,7 +28,7 @@ BENCHMARKS = {
     'touch': 'hardware.touch', 'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
-           'fem', 'fem_body', 'fem_centre', 'hold',
+           'fem', 'fem_body', 'fem_centre', 'fruit', 'hold',
            'hold_confusion',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'palpate', 'planar_closure', 'published', 'quantitative', 'scans', 'simulated',

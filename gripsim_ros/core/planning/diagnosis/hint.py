@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...bodies import GraspObject, Material
+from ...bodies import GraspObject
 from ...hand import HandModel
 from .. import rejections
 from ..hypotheses.hand_opening import largest_opening, largest_width, least_width, meeting_gap
@@ -64,11 +64,14 @@ def explain_no_grasp(grasp_object: GraspObject, hand: HandModel, reference: Scor
     if miss is None or not miss.links:
         return _share(rejected, dominant, 'no finger came to press') if rejected else ''
     if miss.capable:
-        return _capable(miss, grasp_object.material)
+        too_hard = rejected.get(rejections.EXCESSIVE_FORCE, 0)
+        if too_hard:
+            return _would_press_too_hard(miss, reference, too_hard, sum(rejected.values()))
+        return _capable(miss, grasp_object.material.youngs_modulus)
     return _incapable(grasp_object, reference, miss)
 
 
-def _capable(miss: NearestMiss, material: Material) -> str:
+def _capable(miss: NearestMiss, modulus: float) -> str:
     if miss.peak_pressure > miss.max_pressure:
         return (f'too fragile: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, where damage begins at '
@@ -77,19 +80,21 @@ def _capable(miss: NearestMiss, material: Material) -> str:
         return (f'too sharp or too fragile: the nearest miss holds {miss.margin:.2g} of the load '
                 f'with a peak pressure of {_kpa(miss.peak_pressure)}; pressed harder it passes '
                 f'{_kpa(miss.max_pressure)}, where damage of object or pads begins')
-    if miss.reason == rejections.EXCESSIVE_FORCE:
-        pressed = {link: sum(float(c.force @ c.normal) for c in miss.contacts
-                             if c.link == link) for link in miss.links}
-        force = max(pressed.values())
-        return (f'too fragile: the nearest miss presses with {force:.3g} N of a link and holds '
-                f'{miss.margin:.2g} of the load; the rest would pass the '
-                f'{material.force_limit:.3g} N that the object bears of a link')
-    if miss.peak_pressure > material.youngs_modulus:
+    if miss.peak_pressure > modulus:
         return (f'too soft: the nearest miss holds {miss.margin:.2g} of the load with a peak '
                 f'pressure of {_kpa(miss.peak_pressure)}, more than the object\'s modulus of '
-                f'{_kpa(material.youngs_modulus)}: it gives way before the fingers press hard '
-                'enough')
+                f'{_kpa(modulus)}: it gives way before the fingers press hard enough')
     return (f'the nearest miss holds {miss.margin:.2g} of the load: {miss.reason}')
+
+
+def _would_press_too_hard(miss: NearestMiss, reference: ScoreReference, count: int, total: int
+                          ) -> str:
+    """Return with what force the nearest miss presses, and how much an object bears."""
+    pressed = max(sum(float(contact.force @ contact.normal) for contact in miss.contacts
+                      if contact.link == link) for link in miss.links)
+    return (f'too fragile: the object bears {reference.force_limit:.3g} N of a link, more would '
+            f'be needed by {count} of {total} hypotheses; the nearest miss presses with '
+            f'{pressed:.3g} N and holds {miss.margin:.2g} of the load: {miss.reason}')
 
 
 def _incapable(grasp_object: GraspObject, reference: ScoreReference, miss: NearestMiss) -> str:
