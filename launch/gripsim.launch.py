@@ -35,6 +35,8 @@ def start_nodes(context):
     use_sim_time = {'true': True, 'false': False, 'auto': hardware == 'sim'}[
         LaunchConfiguration('use_sim_time').perform(context)]
     arm = LaunchConfiguration('arm').perform(context)
+    hand = LaunchConfiguration('hand').perform(context)
+    check_hand(hand, hardware)
     names = (*NODES, *HAND_NODES[hardware], *(('arm_planner',) if arm else ()))
     addresses = {name: LaunchConfiguration(name).perform(context)
                  for name in ('address', 'tactile_address')}
@@ -45,7 +47,7 @@ def start_nodes(context):
                            'simulated': hardware == 'sim'},
         'sdh_driver': {name: address for name, address in addresses.items() if address},
         'arm_planner': {'arm_config': arm},
-        'sdh_simulator': {'publish_clock': use_sim_time},
+        'sdh_simulator': {'publish_clock': use_sim_time, **({'preshape': ''} if hand else {})},
         'forward_kinematics': {'publish_tf': publish_tf and hardware != 'none'},
         'grasp_planner': {
             'publish_tf': publish_tf and hardware == 'none',
@@ -56,6 +58,7 @@ def start_nodes(context):
     actions = [Node(
         package='gripsim_ros', executable=name, name=name, namespace=namespace,
         parameters=[LaunchConfiguration('params_file'), {'use_sim_time': use_sim_time},
+                    {'hand_config': str(Path(hand).expanduser().resolve())} if hand else {},
                     own.get(name, {})],
         ros_arguments=['--enclave', f'{enclaves}/{name}'] if enclaves else None,
         respawn=LaunchConfiguration('respawn').perform(context) == 'true',
@@ -68,6 +71,14 @@ def start_nodes(context):
                             arguments=['-d', str(SHARE / 'config' / view)],
                             parameters=[{'use_sim_time': use_sim_time}], output='screen'))
     return [*warnings, *actions]
+
+
+def check_hand(hand, hardware):
+    """Refuse a file that is not there, and a hand of the user's own that a driver should move."""
+    if hand and not Path(hand).expanduser().is_file():
+        raise RuntimeError(f'hand: no such file: {hand}')
+    if hand and hardware == 'real':
+        raise RuntimeError('hand does not go with hardware:=real: its driver moves an SDH alone')
 
 
 def read_renamed(context):
@@ -128,6 +139,9 @@ def generate_launch_description():
         DeclareLaunchArgument(
             'hardware', default_value='none', choices=['none', 'sim', 'real'],
             description='Which hand moves: none, simulated or real.'),
+        DeclareLaunchArgument(
+            'hand', default_value='',
+            description='File of the hand, see docs/hand.md; empty: the Schunk SDH.'),
         DeclareLaunchArgument(
             'arm', default_value='', description='File of the arm; empty: no arm.'),
         DeclareLaunchArgument(

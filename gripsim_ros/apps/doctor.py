@@ -9,9 +9,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
-from ..library.resources import load_default_hand, material_library, share_directory
+from ..core.errors import GripsimError
+from ..library.resources import load_hand, material_library, share_directory
 from ..ros.clients.suite import DISCOVERY_TIME, NODES
 from ..ros.environment import (
     DEFAULT_DOMAIN, DISCOVERY, DOMAIN, LOCALHOST_ONLY, PROFILE, find_suite_domain, patience)
@@ -69,7 +71,7 @@ class Finding:
     advice: str = ''
 
 
-def examine(with_network: bool = True) -> Iterator[Finding]:
+def examine(with_network: bool = True, hand: str = '') -> Iterator[Finding]:
     """
     Yield the findings of all checks, one after the other.
 
@@ -77,16 +79,21 @@ def examine(with_network: bool = True) -> Iterator[Finding]:
     ----------
     with_network : bool
         Also look for a running suite, which takes a few seconds.
+    hand : str
+        File of a hand: whether it can be used, and whether the suite has that one; '': the hand
+        that comes along, and any of the suite will do.
     """
-    checks: list[Callable[[], Iterator[Finding]]] = [
-        _python, _packages, _interfaces, _files, _hand, _kernels, _optional, _environment]
+    checks: list[tuple[str, Callable[[], Iterator[Finding]]]] = [
+        (check.__name__, check) for check in (_python, _packages, _interfaces, _files)]
+    checks += [('hand', partial(_hand, hand)), *(
+        (check.__name__, check) for check in (_kernels, _optional, _environment))]
     if with_network:
-        checks.append(_network)
-    for check in checks:
+        checks.append(('network', partial(_network, hand)))
+    for title, check in checks:
         try:
             yield from check()
         except Exception as error:
-            name, place = check.__name__.strip('_'), traceback.extract_tb(error.__traceback__)[-1]
+            name, place = title.strip('_'), traceback.extract_tb(error.__traceback__)[-1]
             yield Finding(name, BAD, f'{type(error).__name__}: {" ".join(str(error).split())} '
                           f'({Path(place.filename).name}, line {place.lineno})',
                           'report this line')
@@ -144,8 +151,12 @@ def _files() -> Iterator[Finding]:
                   f'planner, mechanics, {len(material_library())} materials')
 
 
-def _hand() -> Iterator[Finding]:
-    hand = load_default_hand()
+def _hand(file: str) -> Iterator[Finding]:
+    try:
+        hand = load_hand(file)
+    except GripsimError as error:
+        yield Finding('hand', BAD, f'{file}: {error}', f'see `gripsim hand check {file}`')
+        return
     yield Finding('hand', GOOD, f'{hand.name}: {len(hand.joint_names)} joints, '
                                 f'{len(hand.links)} links, {hand.id[:12]}')
 
@@ -204,7 +215,7 @@ def _environment() -> Iterator[Finding]:
                                        'start it with --shm-size=256m')
 
 
-def _network() -> Iterator[Finding]:
+def _network(hand: str) -> Iterator[Finding]:
     """Look at the nodes of a running suite, and whether their topics fit."""
     found = os.environ.get(DOMAIN) or find_suite_domain() or DEFAULT_DOMAIN
     if not str(found).isdecimal():
@@ -220,7 +231,7 @@ def _network() -> Iterator[Finding]:
         domain = int(found)
         _look(connection, lambda: _is_settled(connection.node, domain, told))
         yield from _suite_findings(connection.node, domain)
-        yield from _told_findings(told)
+        yield from _told_findings(told, hand)
 
 
 def _look(connection, is_settled: Callable[[], bool]) -> None:
@@ -285,8 +296,8 @@ def _place_findings(node, domain: int, place: str) -> Iterator[Finding]:
                       'the planner offers them once it is active: see its log' if lacking else '')
 
 
-def _told_findings(told: dict) -> Iterator[Finding]:
-    """Pass on what the nodes say of themselves, and whether they hold the same hand."""
+def _told_findings(told: dict, file: str = '') -> Iterator[Finding]:
+    """Pass on what the nodes say of themselves, and whether they hold the same hand, a file's."""
     hands = set()
     for name, status in sorted(told.items()):
         values = {pair.key: pair.value for pair in status.values}
@@ -296,10 +307,23 @@ def _told_findings(told: dict) -> Iterator[Finding]:
         yield Finding(name, level, status.message + (f'; last error: {error}' if error else ''),
                       '' if level == GOOD else 'what it waits for must be started, see its log')
     if len(hands) == 1:
-        yield Finding('hands', GOOD, f'all nodes hold {hands.pop()}')
+        yield _same_hand(hands.pop(), file)
     if len(hands) > 1:
         yield Finding('hands', BAD, f'the nodes hold different ones: {", ".join(sorted(hands))}',
                       'give all nodes the same urdf and hand_config, or --hand to the suite')
+
+
+def _same_hand(held: str, file: str) -> Finding:
+    """Compare the hand that all nodes hold with that of a file, '' for any."""
+    try:
+        wanted = load_hand(file)
+    except GripsimError:        # said already
+        return Finding('hands', GOOD, f'all nodes hold {held}')
+    own = f'{wanted.name} {wanted.id[:12]}'
+    if not file or held == own:
+        return Finding('hands', GOOD, f'all nodes hold {held}' + (', as the file' if file else ''))
+    return Finding('hands', BAD, f'all nodes hold {held}, the file is {own}',
+                   f'start the suite with --hand {file}, or hand:={file}')
 
 
 def _level(level) -> int:

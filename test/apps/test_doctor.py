@@ -85,7 +85,7 @@ def test_a_lost_profile_of_the_middleware_is_said(monkeypatch):
 
 
 def test_a_check_that_fails_is_a_finding_and_the_others_go_on(monkeypatch):
-    def broken():
+    def broken(_):
         raise OSError('the hand fell off')
         yield
     monkeypatch.setattr(doctor, '_hand', broken)
@@ -255,3 +255,29 @@ def test_the_command_ends_with_a_fault_where_something_is_bad(monkeypatch, capsy
     monkeypatch.setattr(doctor, 'NEEDED', {'not_there': '1.0'})
     assert main(['doctor', '--no-network']) == 1
     assert 'BAD not_there' in capsys.readouterr().out
+
+
+def test_the_suites_hand_is_compared_with_that_of_a_file(tmp_path):
+    import box_hands
+    from gripsim_ros.library.hands.proposal import propose_hand
+    from gripsim_ros.library.resources import load_default_hand
+    urdf = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1))
+    own, sdh = propose_hand(urdf, tmp_path / 'own.yaml').hand, load_default_hand()
+
+    def hands(held, file):
+        pair = SimpleNamespace(key='hand', value=f'{held.name} {held.id[:12]}')
+        status = SimpleNamespace(level=0, message='', values=[pair])
+        return list(doctor._told_findings({'grasp_planner': status}, file))[-1]
+    file = str(tmp_path / 'own.yaml')
+    assert hands(own, file).state == GOOD and 'as the file' in hands(own, file).found
+    assert hands(own, '').state == GOOD and own.id[:12] in hands(own, '').found
+    other = hands(sdh, file)
+    assert other.state == BAD and sdh.id[:12] in other.found and own.id[:12] in other.found
+    assert f'--hand {file}' in other.advice
+
+
+def test_the_file_of_a_hand_is_looked_at(tmp_path):
+    (tmp_path / 'own.yaml').write_text('name: x')
+    found = list(doctor._hand(str(tmp_path / 'own.yaml')))
+    assert [f.state for f in found] == [BAD] and 'gripsim hand check' in found[0].advice
+    assert main(['doctor', '--no-network', '--hand', str(tmp_path / 'none.yaml')]) == 2

@@ -54,8 +54,8 @@ LAYERS = {
                     'section_picture, squeeze_picture < motion_picture, payload < pictures '
                     '< html'),
     'apps.cli': (
-        'inputs < arguments, output < doctor, emulate_sdh, hand, joining, options, progress, '
-        'requests, tables < answers, contact, evaluate, export, fk, indent, preshape, '
+        'inputs < arguments, output < emulate_sdh, hand, joining, options, progress, '
+        'requests, tables < answers, contact, doctor, evaluate, export, fk, indent, preshape, '
         'record, replay, squeeze, suite, sweep, view < calibrate, execute, plan < demo, '
         'examples, palpate < main < __main__'),
 }

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .inputs import existing_file
+from .options import Hand
 from .output import check_writable, say, write_json
 
 SIGNS = {'good': 'ok ', 'note': '-  ', 'bad': 'BAD'}
@@ -13,14 +15,17 @@ SIGNS = {'good': 'ok ', 'note': '-  ', 'bad': 'BAD'}
 def doctor(
         network: Annotated[bool, typer.Option(
             help='Also look at a running suite.')] = True,
+        hand: Hand = '',
         json: Annotated[bool, typer.Option('--json', help='JSON on standard output.')] = False,
         out: Annotated[Path | None, typer.Option(
             '--out', help='Write the JSON to a file.')] = None) -> int:
     """Check installation, configuration, hand, ROS domain and running nodes; say what to do."""
     from ..doctor import BAD, NOTE, examine
     check_writable(out)
+    if hand:
+        existing_file(hand, 'hand')
     findings = []
-    for finding in examine(network):
+    for finding in examine(network, hand):
         findings.append(finding)
         if not json:
             print(f'{SIGNS[finding.state]} {finding.subject}: {finding.found}', flush=True)

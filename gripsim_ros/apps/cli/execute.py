@@ -92,10 +92,9 @@ def execute(
     model, simulated, world = hand_of_grasps(hand, content), None, {}
     if simulate:
         world = _read_world(arm, object_pose, task, content, grasps)
-        check_sdh(model)
         from ...library.planned_object import object_of_grasps
         simulated = object_of_grasps(content, grasps, mesh or '')
-    with executor(simulated, world) as client:
+    with executor(simulated, world, model) as client:
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
@@ -172,18 +171,10 @@ def _read_world(arm: Path | None, object_pose: Path | None, task: Path | None,
     return told
 
 
-def check_sdh(hand: HandModel) -> None:
-    """Refuse a hand that the simulator cannot be."""
-    from ...library.resources import load_hand
-    if hand.id != load_hand().id:
-        raise InputError(f'--simulate has the hand {load_hand().name} alone, the grasps are of '
-                         f'{hand.name}')
-
-
 @contextlib.contextmanager
-def executor(simulated: GraspObject | None, world: dict[str, Any]
+def executor(simulated: GraspObject | None, world: dict[str, Any], hand: HandModel
              ) -> Iterator[ExecuteGraspClient]:
-    """Yield a client of the suite that runs, or of a simulation started for an object."""
+    """Yield a client of the suite that runs, or of a simulation of a hand and an object."""
     from ...ros.environment import RECORDED, enter_isolation, join_suite
     if simulated is None:
         join_suite()
@@ -193,16 +184,18 @@ def executor(simulated: GraspObject | None, world: dict[str, Any]
         return
     enter_isolation('execute')
     import os
+    from ...library.resources import own_hand_file
     from ...ros.clients.execute import ExecuteGraspClient
     from ...ros.clients.suite import Suite
     from ...ros.conversions import grasp_object_to_msg
-    say('starting a simulated hand'
+    own = own_hand_file(hand)
+    say(f'starting a simulated hand{f" {hand.name}" if own else ""}'
         + (f' on the arm of {world["arm_config"]}' if 'arm_config' in world else '')
         + (f', among the obstacles of {world["surroundings"]}' if 'surroundings' in world else ''))
     # Apart from a suite in the same ROS domain, unless a recorder of its own listens elsewhere.
     apart = os.environ.get(RECORDED, f'execute_{os.getpid()}')
     progress = StartProgress()
-    suite = Suite(os.environ, apart, hardware='sim', on_progress=progress,
+    suite = Suite(os.environ, apart, hardware='sim', hand=own, on_progress=progress,
                   parameters={'grasp_executor': {'joint_timeout': PATIENCE},
                               'sdh_simulator': {'unloading_time': UNLOADING, **world}})
     try:

@@ -9,7 +9,7 @@ import typer
 
 from .arguments import finite_numbers, positive, real_number, unit_vector
 from .inputs import InputError, read_hand
-from .options import Elasticity, Json, MaterialName, Mesh, Out, Scale
+from .options import Elasticity, Hand, Json, MaterialName, Mesh, Out, Scale
 from .output import check_writable, print_table, write_json
 from .requests import PlanLimits, read_request
 
@@ -34,7 +34,7 @@ def indent(
         link: Annotated[str | None, typer.Option(
             '--link', metavar='NAME', help='Link of the hand; its pad is elastic.')] = None,
         scale: Scale = 1.0, material: MaterialName = None, elasticity: Elasticity = None,
-        json: Json = False, out: Out = None) -> None:
+        hand: Hand = '', json: Json = False, out: Out = None) -> None:
     """Press a sphere, a flat-ended punch or a link's pad into an object."""
     check_writable(out)
     given = {name: value for name, value in
@@ -45,7 +45,9 @@ def indent(
     depth = positive('--depth', depth)
     p_object, d_object = finite_numbers('--at', at), unit_vector('--along', along)
     (name, value), = given.items()
-    indenter = _indenter(name, value)
+    if hand and name != 'link':
+        raise InputError(f'--hand goes with --link: --{name} presses without a hand')
+    indenter = _indenter(name, value, hand)
     request = read_request(mesh, scale, material, None, PlanLimits())
 
     from ...core.mechanics import ElasticBody, indent_body
@@ -59,12 +61,13 @@ def indent(
                     [(key.replace('_', ' '), _text(value)) for key, value in answer.items()])
 
 
-def _indenter(name: str, value: Any) -> SphereIndenter | CylinderIndenter | LinkIndenter:
+def _indenter(name: str, value: Any, hand: str
+              ) -> SphereIndenter | CylinderIndenter | LinkIndenter:
     from ...core.mechanics import CylinderIndenter, LinkIndenter, SphereIndenter
     if name != 'link':
         kinds = {'sphere': SphereIndenter, 'cylinder': CylinderIndenter}
         return kinds[name](positive(f'--{name}', value))
-    links = {link.name: link for link in read_hand().links if link.pad is not None}
+    links = {link.name: link for link in read_hand(hand).links if link.pad is not None}
     if value not in links:
         raise InputError(f'--link must be a link with a pad, one of {", ".join(links)}, '
                          f'got {value!r}')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,14 +78,24 @@ def hand_of_grasps(file: str, content: Any, what: str = 'grasps are') -> HandMod
     """
     Return the hand that is named, else that of a file of grasps, else the one that comes along.
 
+    A hand whose files have changed since is told on standard error, and goes on.
+
     Raises
     ------
     InputError
         The grasps are of another hand than the one named, or their hand's file is gone.
     """
-    written = content.get('hand') if isinstance(content, dict) else None
-    recorded = str((written or {}).get('file') or '')
+    written = (content.get('hand') if isinstance(content, dict) else None) or {}
+    recorded = str(written.get('file') or '')
     if not file and recorded and not Path(recorded).is_file():
         raise InputError(f'the {what} of the hand {recorded}, which is not there: name it '
                          'with --hand')
-    return read_hand(file or recorded)
+    hand = read_hand(file or recorded)
+    name, known = str(written.get('name') or hand.name), str(written.get('id') or hand.id)
+    if name != hand.name:
+        raise InputError(f'the {what} of the hand {name}, not of {hand.name}: name theirs with '
+                         '--hand')
+    if known != hand.id:
+        print(f'warning: the {what} of the hand {name} as its files were then ({known:.12}); they '
+              f'have changed since ({hand.id:.12})', file=sys.stderr, flush=True)
+    return hand

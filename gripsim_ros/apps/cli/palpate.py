@@ -10,7 +10,7 @@ import typer
 
 from .arguments import count, real_number, whole_number
 from .execute import (
-    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, check_sdh, executor, read_ranked)
+    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, executor, read_ranked)
 from .inputs import InputError, existing_file, hand_of_grasps
 from .options import Hand, Json, Out
 from .output import check_writable, print_table, say, write_json
@@ -62,12 +62,10 @@ def palpate(
         count('--squeezes', squeezes, 10)
     content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank)
     model = hand_of_grasps(hand, content)
-    if simulate:
-        check_sdh(model)
     from ...library.planned_object import object_of_grasps
     believed = object_of_grasps(content, grasps, mesh or '')
     world = {'object_modulus': float(true_modulus)} if simulate else {}
-    with executor(believed if simulate else None, world) as client:
+    with executor(believed if simulate else None, world, model) as client:
         from gripsim_interfaces.action import Palpate
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute

@@ -42,7 +42,7 @@ def up(
         existing_file(params, 'parameters')
     if arm is not None:
         existing_file(arm, 'arm')
-    refuse_own_hand(hand, hardware)
+    check_hand(hand, hardware)
     enter_isolation('suite')
     import os
     progress = StartProgress()
@@ -63,11 +63,10 @@ def up(
     return 0
 
 
-def refuse_own_hand(hand: str, hardware: str) -> None:
-    """Check the file of a hand; the simulated and the real hand are SDHs alone."""
+def check_hand(hand: str, hardware: str) -> None:
+    """Check the file of a hand; the driver speaks the protocol of the SDH alone."""
     if not hand:
         return
     read_hand(hand)
-    if hardware != 'none':
-        raise InputError(f'--hand does not go with --hardware {hardware}: what moves there is an '
-                         'SDH')
+    if hardware == 'real':
+        raise InputError('--hand does not go with --hardware real: its driver moves an SDH alone')

@@ -1,16 +1,72 @@
-"""The hand of a URDF as a MuJoCo specification."""
+"""The hand as a MuJoCo specification: that which comes along, or any other."""
 
 import re
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...core.bodies import convex_hull
 from ...core.hand import HandModel
-from ...library.resources import HAND_URDF, resolve_uri, share_directory
+from ...library.resources import HAND_URDF, own_hand_file, resolve_uri, share_directory
+from .described_hand import described_hand, joint_leaders, link_pieces
+
+Array = NDArray[np.float64]
 
 COMPILER = ('<mujoco><compiler fusestatic="false" discardvisual="true" strippath="false" '
             'balanceinertia="true"/></mujoco>')
+#: Reflected inertia of the joints' motors [kg m^2], at this stiffness of their control [N m/rad].
+ARMATURE, STIFFNESS = 0.002, 20.0
+
+
+def whole_hand(hand: HandModel, damping: float, follow_time: float):
+    """
+    Return the ``mujoco.MjSpec`` of a hand with motors at its joints.
+
+    The hand that comes along is read from its URDF, with the masses told there; any other is
+    built from its model, whatever shapes its description has.
+
+    Parameters
+    ----------
+    hand : HandModel
+    damping : float
+        Of joints and control at ``STIFFNESS`` [N m s/rad]; see ``joint_pace``.
+    follow_time : float
+        Time constant with which joints that follow others keep to them [s].
+
+    Raises
+    ------
+    SimulationError
+        A link is not convex and coacd is not installed.
+    """
+    if own_hand_file(hand):
+        spec = described_hand(hand, follow_time)
+        paces = dict(zip(hand.joint_names, joint_pace(hand)))
+        paces |= dict.fromkeys(joint_leaders(hand), 0.0)
+    else:
+        spec, paces = urdf_spec(hand.files[0]), {}
+        exclude_relatives(spec, hand)
+    for joint in spec.joints:
+        pace = paces.get(joint.name, 1.0)
+        joint.damping = [damping * pace, 0.0, 0.0]
+        joint.armature = ARMATURE * pace
+    for body in spec.bodies:
+        body.gravcomp = 1.0
+    add_position_control(spec, hand, hand.joint_stiffness, damping * joint_pace(hand))
+    return spec
+
+
+def joint_pace(hand: HandModel) -> Array:
+    """
+    Return by how much damping and inertia of each joint (J,) are more than at ``STIFFNESS`` [-].
+
+    They grow with the stiffness of the control, so that all joints answer it in the same time:
+    those that slide, too, whose numbers are per metre. Joints that follow have none of their own:
+    both are the motor's.
+    """
+    return hand.joint_stiffness / STIFFNESS
 
 
 def hand_spec(mesh_folder: Path):
@@ -49,18 +105,29 @@ def exclude_relatives(spec, hand: HandModel) -> None:
                 spec.add_exclude(bodyname1=ancestor.name, bodyname2=name)
 
 
-def add_position_control(spec, hand: HandModel, stiffness, damping: float) -> None:
-    """Add an actuator for each joint, stiffness (J,) [N m/rad], within the torque limits."""
+def add_position_control(spec, hand: HandModel, stiffness: Array, damping: Array) -> None:
+    """
+    Add an actuator for each joint within the torque limits.
+
+    ``stiffness`` (J,) [N m/rad], ``damping`` (J,) [N m s/rad]; of joints that slide [N/m, N s/m].
+    """
     import mujoco
-    for name, effort, gain in zip(hand.joint_names, hand.joint_efforts, stiffness):
+    for name, effort, gain, damp in zip(hand.joint_names, hand.joint_efforts, stiffness, damping):
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        actuator.set_to_position(kp=float(gain), kv=damping)
+        actuator.set_to_position(kp=float(gain), kv=float(damp))
         actuator.forcelimited = True
         actuator.forcerange = [-effort, effort]
 
 
 @lru_cache(maxsize=2)
 def hand_as_simulated(hand: HandModel) -> HandModel:
-    """Return a hand as MuJoCo has it: links rigid, without pads that give way, and convex."""
+    """
+    Return a hand as MuJoCo has it: links rigid, without pads that give way, and convex.
+
+    A link that is simulated as several convex pieces keeps its own surface.
+    """
+    whole = [len(pieces) == 1 for pieces in link_pieces(hand)] if own_hand_file(hand) else \
+        [True] * len(hand.links)
     return replace(hand, links=tuple(
-        replace(link, pad=None, mesh=convex_hull(link.mesh)) for link in hand.links))
+        replace(link, pad=None, mesh=convex_hull(link.mesh) if convex else link.mesh)
+        for link, convex in zip(hand.links, whole)))

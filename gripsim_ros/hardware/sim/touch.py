@@ -13,6 +13,9 @@ from .world import TouchPoint, World
 
 Array = NDArray[np.float64]
 
+#: Share of a pad's direction along z beyond which its rows are laid along x.
+STEEP = 0.9
+
 
 @dataclass(frozen=True, eq=False)
 class PadReading:
@@ -35,6 +38,8 @@ class PadReading:
 class Touch:
     """
     Texels of all pads of a hand, rows along the finger (the link's z) about the pad's middle.
+
+    Where a pad looks along z, its rows are along x; one of which nothing is hit has one texel.
 
     Each force goes to the nearest texel of its link: a contact next to the pad is felt at the
     pad's edge, which a real one would not feel.
@@ -83,10 +88,11 @@ def wrist_load(world: World) -> Array:
 
 
 def texels_of(link: HandLink, options: SimulationOptions) -> Array:
-    """Return the middles (t, 3) of a pad's texels on its link's mesh [m], row by row."""
+    """Return the middles (t, 3) of a pad's texels on its link's mesh [m], row by row, t >= 1."""
     import trimesh
     outward = link.pad_normal
-    along = np.array([0.0, 0.0, 1.0]) - outward[2] * outward
+    finger = np.eye(3)[0 if abs(outward[2]) > STEEP else 2]
+    along = finger - finger @ outward * outward
     along /= np.linalg.norm(along)
     across = np.cross(along, outward)
     rows, columns = (options.texel_pitch * (np.arange(n) - 0.5 * (n - 1))
@@ -99,4 +105,4 @@ def texels_of(link: HandLink, options: SimulationOptions) -> Array:
         flat + far * outward, np.repeat(-outward[None], len(flat), axis=0), multiple_hits=False)
     points = flat.copy()
     points[rays] = hits
-    return points[np.sort(rays)]
+    return points[np.sort(rays)] if len(rays) else link.pad_point[None].copy()

@@ -11,8 +11,8 @@ from ...core.batches import OBSTACLE_WIDTH
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
-from ...library.resources import HAND_URDF, share_directory
 from .arm import ArmMount, SimulatedArm
+from .hand_model import joint_pace
 from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
@@ -55,8 +55,6 @@ class World:
     grasp_object : GraspObject, optional
     T_world_object : (4, 4) float, optional
         Where it begins; default: identity.
-    urdf : Path, optional
-        Of the hand.
     obstacles : (k, 16) float, optional
         Primitives that stand still, as of ``ConfigurationBatch.obstacles``, in the world.
     arm : ArmMount, optional
@@ -72,9 +70,8 @@ class World:
 
     def __init__(self, hand: HandModel, options: SimulationOptions, T_world_palm: Array,
                  joints: Array, grasp_object: GraspObject | None = None,
-                 T_world_object: Array | None = None, urdf=None,
-                 obstacles: Array | None = None, arm: ArmMount | None = None,
-                 soft: SoftMesh | None = None) -> None:
+                 T_world_object: Array | None = None, obstacles: Array | None = None,
+                 arm: ArmMount | None = None, soft: SoftMesh | None = None) -> None:
         try:
             import mujoco
             mujoco.set_mju_user_warning(_WARNINGS.append)
@@ -84,7 +81,7 @@ class World:
         self._mujoco = mujoco
         self.hand, self.options, self.grasp_object = hand, options, grasp_object
         self._begin = np.eye(4) if T_world_object is None else T_world_object
-        spec = hand_world(hand, urdf or share_directory() / HAND_URDF, options, arm)
+        spec = hand_world(hand, options, arm)
         add_obstacles(spec, np.zeros((0, OBSTACLE_WIDTH)) if obstacles is None else obstacles)
         self.soft = None if grasp_object is None else add_object(
             spec, grasp_object, self._begin, options, soft)
@@ -142,17 +139,22 @@ class World:
     def _mimics(self):
         """Yield addresses of mimic joint and its source, and the polynomial between them."""
         model = self.model
-        for i in range(model.neq):
-            if model.eq_type[i] == self._mujoco.mjtEq.mjEQ_JOINT:
-                yield (model.jnt_qposadr[model.eq_obj1id[i]],
-                       model.jnt_qposadr[model.eq_obj2id[i]], model.eq_data[i, :5])
+        for i in self._equations():
+            yield (model.jnt_qposadr[model.eq_obj1id[i]],
+                   model.jnt_qposadr[model.eq_obj2id[i]], model.eq_data[i, :5])
+
+    def _equations(self) -> list[int]:
+        """Return the rows of the equations by which joints follow others."""
+        return np.flatnonzero(self.model.eq_type == self._mujoco.mjtEq.mjEQ_JOINT).tolist()
 
     def _damping_times(self) -> Array:
         """Return by how much damping of control, joint and mimic makes joints late (J,) [s]."""
-        damping = np.full(len(self._positions), 2.0 * self.options.joint_damping)
-        for _, source, coefficients in self._mimics():
-            damping[self._positions == source] += (
-                self.options.joint_damping * coefficients[1]**2)
+        own = self.model.dof_damping
+        damping = own[self._velocities] + self.options.joint_damping * joint_pace(self.hand)
+        for row in self._equations():
+            moved = self._velocities == self.model.jnt_dofadr[self.model.eq_obj2id[row]]
+            follower = self.model.jnt_dofadr[self.model.eq_obj1id[row]]
+            damping[moved] += own[follower] * self.model.eq_data[row, 1]**2
         return damping / self.hand.joint_stiffness
 
     # -- moving ----------------------------------------------------------------------

@@ -10,7 +10,8 @@ from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from .arm import add_arm, ArmMount
-from .hand_model import add_position_control, exclude_relatives, urdf_spec
+from .described_hand import IMPEDANCE
+from .hand_model import whole_hand
 from .options import SimulationOptions
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
 
@@ -18,16 +19,12 @@ Array = NDArray[np.float64]
 
 #: Bodies of the model.
 OBJECT, PALM_TARGET = 'object', 'palm_target'
-#: Stiffest contacts that MuJoCo takes: they give way by the share of force that is missing to 1.
-IMPEDANCE = [0.9999, 0.9999, 0.001, 0.5, 2.0]
 #: MuJoCo's friction against rolling [m], its default.
 ROLLING = 0.0001
 #: Without these, friction creeps under any load. Soft bodies stand it without them.
 NOSLIP_ITERATIONS = 10
 #: Friction is this much stiffer than the normal direction of rigid contacts.
 FRICTION_RATIO = 10.0
-#: Reflected inertia of the joints' motors [kg m^2].
-ARMATURE = 0.002
 #: Half the thickness of a soft object's skin in contact [m].
 SKIN = 0.0002
 
@@ -62,28 +59,20 @@ def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
                     masses * grasp_object.mass_properties.mass / masses.sum())
 
 
-def hand_world(hand: HandModel, urdf, options: SimulationOptions,
-               arm: ArmMount | None = None):
+def hand_world(hand: HandModel, options: SimulationOptions, arm: ArmMount | None = None):
     """
     Return the specification of a world with the hand alone; it hangs on ``PALM_TARGET``.
 
     That is moved about, or the end of an arm.
     """
     import mujoco
-    spec = urdf_spec(urdf)
+    spec = whole_hand(hand, options.joint_damping, options.contact_time)
     spec.option.timestep = options.time_step
     spec.option.gravity = [0.0, 0.0, 0.0]
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.impratio = FRICTION_RATIO
     spec.option.noslip_iterations = NOSLIP_ITERATIONS
-    for joint in spec.joints:
-        joint.damping = [options.joint_damping, 0.0, 0.0]
-        joint.armature = ARMATURE
-    for body in spec.bodies:
-        body.gravcomp = 1.0
-    exclude_relatives(spec, hand)
-    add_position_control(spec, hand, hand.joint_stiffness, options.joint_damping)
     spec.body(hand.base_link).add_freejoint()
     if arm is None:
         spec.worldbody.add_body(name=PALM_TARGET, mocap=True)

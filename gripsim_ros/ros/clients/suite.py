@@ -123,7 +123,7 @@ class Suite:
         if self._params_file:
             command += ['--params-file', str(self._params_file)]
         for key, value in self._parameters.get(name, {}).items():
-            text = str(value).lower() if isinstance(value, bool) else str(value)
+            text = str(value).lower() if isinstance(value, bool) else str(value) or "''"
             command += ['-p', f'{key}:={text}']
         return command
 
@@ -233,6 +233,8 @@ def own_parameters(names: Sequence[str], hardware: str,
     if hand:
         for values in own.values():
             values['hand_config'] = Path(hand).expanduser().resolve()
+        if hardware == 'sim':
+            own['sdh_simulator']['preshape'] = ''       # the first of that hand
     if arm:
         own[ARM_NODE]['arm_config'] = Path(arm).resolve()
         own['grasp_planner']['arm_service'] = 'choose_by_arm'

@@ -291,7 +291,8 @@ def started(monkeypatch):
     from gripsim_ros.apps.cli import execute as verb
     worlds = []
 
-    def executor(_, world):
+    def executor(_, world, hand):
+        assert hand.name == 'sdh'
         worlds.append(world)
         raise verb.InputError('not started')
     monkeypatch.setattr(verb, 'executor', executor)

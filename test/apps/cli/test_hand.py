@@ -6,6 +6,7 @@ import box_hands
 from cli_cases import assert_refused, gripsim
 from PIL import Image
 import pytest
+import trimesh
 import yaml
 
 
@@ -47,8 +48,7 @@ def test_no_verb_takes_a_hand_that_it_cannot_have(tmp_path):
     grasps.write_text(json.dumps({'hand': {'file': str(own)}, 'grasps': [{}]}))
     tape.write_bytes(b'')
     for words, told in (
-            (('execute', grasps, '--simulate'), '--simulate has the hand sdh alone'),
-            (('suite', 'up', '--hand', own, '--hardware', 'sim'), 'what moves there is an SDH'),
+            (('suite', 'up', '--hand', own, '--hardware', 'real'), 'driver moves an SDH alone'),
             (('view', tape, '--hand', own), '--hand goes with the JSON of a plan'),
             (('preshape', 'x.stl', '--hand', own, '--lengths', '0.1'), '--lengths closes one'),
             *((words, 'hand: no such file') for words in (
@@ -58,9 +58,43 @@ def test_no_verb_takes_a_hand_that_it_cannot_have(tmp_path):
         assert_refused(gripsim(*words), told)
 
 
+def test_grasps_of_another_hand_are_refused_and_of_a_changed_one_told(tmp_path, capsys):
+    from gripsim_ros.apps.cli.inputs import hand_of_grasps, InputError
+    urdf = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1))
+    own = tmp_path / 'own.yaml'
+    assert gripsim('hand', 'new', urdf, '--out', own)[0] == 0
+    hand = hand_of_grasps(str(own), {})
+    told = {'name': hand.name, 'id': hand.id, 'file': str(own)}
+    assert hand_of_grasps('', {'hand': told}) is hand
+    assert capsys.readouterr().err == ''
+    with pytest.raises(InputError, match='are of the hand slider, not of sdh: name theirs'):
+        hand_of_grasps('', {'hand': {**told, 'file': ''}})
+    with pytest.raises(InputError, match='are of the hand sdh, not of slider'):
+        hand_of_grasps(str(own), {'hand': {'name': 'sdh', 'id': '0', 'file': ''}})
+    assert hand_of_grasps('', {'hand': {**told, 'id': 'f' * 64}}) is hand
+    said = capsys.readouterr().err
+    assert 'have changed since' in said and len(said.splitlines()) == 1
+
+
+def test_a_pad_of_ones_own_hand_is_pressed_into_an_object(tmp_path):
+    urdf, own = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1)), tmp_path / 'own.yaml'
+    assert gripsim('hand', 'new', urdf, '--out', own)[0] == 0
+    trimesh.creation.box((0.04, 0.04, 0.04)).subdivide().subdivide().export(tmp_path / 'box.stl')
+    words = ('indent', tmp_path / 'box.stl', '--at', '0 0 0.1', '--along', '0 0 -1',
+             '--depth', '0.0005', '--hand', own)
+    code, out, err = gripsim(*words, '--link', 'finger_0', '--json')
+    assert code == 0 and json.loads(out)['force'][2] < 0.0, err
+    assert_refused(gripsim(*words, '--sphere', '0.01'), '--hand goes with --link')
+    assert_refused(gripsim(*words, '--link', 'sdh_thumb_3_link'), 'one of finger_0, finger_1')
+
+
 def test_a_suite_tells_all_its_nodes_the_hand(tmp_path):
     pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
     from gripsim_ros.ros.clients.suite import NODES, own_parameters
     told = own_parameters(NODES, 'none', None, str(tmp_path / 'own.yaml'))
     assert {values['hand_config'] for values in told.values()} == {tmp_path / 'own.yaml'}
     assert not any('hand_config' in values for values in own_parameters(NODES, 'none').values())
+    names = (*NODES, 'sdh_simulator', 'grasp_executor')
+    told = own_parameters(names, 'sim', None, str(tmp_path / 'own.yaml'))
+    assert told['sdh_simulator']['preshape'] == '' and 'hand_config' in told['grasp_executor']
+    assert 'preshape' not in own_parameters(names, 'sim')['sdh_simulator']

@@ -21,7 +21,7 @@ PARAMETERS = (
     NodeParameter('clock_rate', float, 'Of /clock, in simulated time [Hz].', 1.0, 1000.0),
     NodeParameter('frame', str, 'Frame of the poses; gravity pulls along its -z.'),
     NodeParameter('object_id', str, 'Label or hash of the object; empty: the newest.'),
-    NodeParameter('preshape', str, 'The hand at start, open.'),
+    NodeParameter('preshape', str, 'The hand at start, open; empty: its first.'),
     NodeParameter('palm_distance', float, 'Of the palm at start below the object [m].', 0.0, 10.0),
     NodeParameter('object_start', str, 'Pose of a new object in frame: x y z [m] and quaternion '
                   'x y z w.'),

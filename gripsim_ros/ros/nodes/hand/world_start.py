@@ -41,7 +41,6 @@ class WorldStart:
     def __init__(self, hand: HandModel, options: SimulationOptions, values: Mapping[str, Any]
                  ) -> None:
         self._hand, self._options = hand, options
-        self._urdf = resolve_uri(values['urdf']) if values['urdf'] else None
         self._joints = _open_hand(hand, values['preshape'])
         self._T_world_object = pose_value('object_start', values['object_start'])
         self._T_world_palm = self._T_world_object @ transform(
@@ -59,7 +58,7 @@ class WorldStart:
     def build(self, grasp_object: GraspObject | None = None) -> World:
         """Return a world, with an object or without."""
         return World(self._hand, self._options, self._T_world_palm, self._joints, grasp_object,
-                     self._T_world_object, self._urdf, self._obstacles, self._arm)
+                     self._T_world_object, self._obstacles, self._arm)
 
     def reset(self, world: World) -> None:
         """Put a world where it begins."""
@@ -67,8 +66,10 @@ class WorldStart:
 
 
 def _open_hand(hand: HandModel, name: str):
-    """Return the joints of an open preshape (J,) [rad]."""
+    """Return the joints of an open preshape (J,) [rad], of the hand's first without a name."""
     found = {preshape.name: preshape.open for preshape in hand.preshapes}
+    if not name:
+        return hand.preshapes[0].open
     if name not in found:
         raise ParameterError(f'parameter preshape must be one of {", ".join(found)}, '
                              f'got {name!r}')
