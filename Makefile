@@ -11,7 +11,7 @@
 #   lint          flake8, and the core's types
 #   coverage      the core's branches that its tests reach; fails below 95 %
 #   bench         the benchmarks; bench-setup first installs the peers they compare with
-#   docs          the site of docs/ with search and the code's own pages, in build/site
+#   docs          the site of docs/ with search, the code's own pages and the gallery's scenes, in build/site
 #   wheels        a wheel of each package in dist/: what `pip install` takes
 #   trials        what others do to the suite, from outside: some hours; tools/trial.sh for minutes
 #   soak          the long-running load test of the suite
@@ -48,6 +48,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 PIP_INSTALL := $(PIP) install --no-compile
 # With the directories, whose time changes where a file is removed.
 INTERFACE_FILES := $(wildcard gripsim_interfaces/* gripsim_interfaces/*/*)
+GALLERY_SOURCES := tools/draw_gallery.py $(wildcard gripsim_ros/apps/examples/*.py gripsim_ros/apps/report/*.py \
+                   gripsim_ros/apps/report/*/*)
 REQUIREMENTS := requirements.txt requirements-wheels.txt
 SAY := @printf 'gripsim: %s\n'
 # Says what is done, and every few seconds that it goes on.
@@ -149,11 +151,17 @@ wheels: installed
 	@$(PIP_INSTALL) --quiet --quiet -r requirements-release.txt
 	@$(BIN)/python tools/build_wheels.py
 
-docs: installed
+# The gallery is planned anew where an example or the report was changed; `make clean` forgets it.
+build/examples/made: $(GALLERY_SOURCES)
+	$(SHOWN) 'planning the examples of the gallery' $(BIN)/python tools/draw_gallery.py
+	@touch $@
+
+docs: installed build/examples/made
 	$(SAY) 'building the site'
 	@$(PIP_INSTALL) --quiet --quiet -r requirements-docs.txt
 	@$(BIN)/python -m sphinx -q -W --keep-going -b html docs build/site
-	$(SAY) 'open build/site/README.html'
+	@$(BIN)/python tools/check_site.py build/site
+	$(SAY) 'open build/site/index.html'
 
 trials: all-installed
 	@PYTHON=$(BIN)/python sh tools/trial.sh $(TRIAL_ARGS)

@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 
 PACKAGE = 'gripsim_ros'
 ROOT = Path(__file__).resolve().parent
-DATA_DIRECTORIES = ('launch', 'config', 'urdf')
+DATA_DIRECTORIES = ('launch', 'config', 'urdf', 'examples')
 PROGRAMS = runpy.run_path(str(ROOT / PACKAGE / 'ros' / 'programs.py'))['PROGRAMS']
 
 
@@ -30,8 +30,6 @@ def list_data_files():
         ('share/ament_index/resource_index/packages', [f'resource/{PACKAGE}']),
         (f'share/{PACKAGE}', ['package.xml']),
     ]
-    entries.append((f'share/{PACKAGE}/examples', sorted(
-        str(path.relative_to(ROOT)) for path in (ROOT / 'examples').glob('*.py'))))
     for top in DATA_DIRECTORIES:
         folders = [ROOT / top, *sorted(p for p in (ROOT / top).rglob('*') if p.is_dir())]
         for folder in folders:
@@ -50,7 +48,8 @@ setup(
     data_files=list_data_files(),
     install_requires=read_requirements(),
     extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
-                    'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0'],
+                    'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0',
+                            'rtree>=1.2'],
                     'can': ['python-can>=4.3'],
                     'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
                     'dask': ['distributed>=2024.2'],

@@ -109,12 +109,14 @@ def test_every_equation_of_the_model_has_its_function_and_its_test():
 
 
 #: What cannot be run for its text: places to fill, servers, other machines.
-NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|gripsim (view|suite|record|replay|doctor)')
+NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|'
+                     r'gripsim (view (?!\S+ .*--picture)|suite|record|replay|doctor)')
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize('page, count', [
     ('quick_start.md', 1), ('model/planar_closing.md', 2),
+    pytest.param('tutorial.md', 6, marks=pytest.mark.nightly),
     pytest.param('sweep.md', 4, marks=pytest.mark.nightly)])
 def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
     import trimesh

@@ -4,6 +4,8 @@ import importlib.util
 import json
 from pathlib import Path
 import re
+import subprocess
+import sys
 
 from catkin_pkg.changelog import get_changelog_from_path
 import pytest
@@ -68,8 +70,23 @@ def test_the_image_installs_as_the_page_says():
     for said in ('-r src/gripsim_ros/requirements.txt', '-c src/gripsim_ros/constraints-jazzy.txt',
                  'python3 -m colcon build --base-paths src src/gripsim_ros/gripsim_interfaces',
                  'src/gripsim_ros src/gripsim_ros/gripsim_interfaces',
-                 "'mujoco-core>=4.0' 'pytetwild>=0.2.3,<0.3' 'coacd>=1.0'"):
+                 "'mujoco-core>=4.0' 'pytetwild>=0.2.3,<0.3' 'coacd>=1.0' 'rtree>=1.2'"):
         assert said in page and said in image, said
+
+
+def test_the_simulated_hand_asks_for_what_places_its_texels():
+    """Trimesh's rays need rtree, where there is no embree; trimesh asks for neither."""
+    code = ("import sys; sys.modules['embreex'] = None\n"
+            'from types import SimpleNamespace\n'
+            'from gripsim_ros.hardware.sim.touch import texels_of\n'
+            'from gripsim_ros.library.resources import load_default_hand\n'
+            'link = next(link for link in load_default_hand().links if link.pad is not None)\n'
+            'pads = SimpleNamespace(texel_rows=2, texel_columns=2, texel_pitch=0.003)\n'
+            "assert len(texels_of(link, pads)) == 4; print('rtree' in sys.modules)")
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (asked,) = re.findall(r"'sim': \[([^]]*)\]", (ROOT / 'setup.py').read_text())
+    assert ('rtree' in asked) == (done.stdout.strip() == 'True')
 
 
 def test_the_container_for_development_makes_a_target_that_exists():

@@ -52,7 +52,7 @@ def test_a_wheel_holds_every_module_and_every_file_that_is_installed(wheel):
                if path.is_file() and path.suffix not in ('.pyc', '.nbi', '.nbc')}
     assert modules <= names
     data = wheel.name.split('-py3')[0] + '.data/data/share/gripsim_ros/'
-    share = {str(path.relative_to(ROOT)) for top in ('config', 'urdf', 'launch')
+    share = {str(path.relative_to(ROOT)) for top in ('config', 'urdf', 'launch', 'examples')
              for path in (ROOT / top).rglob('*')
              if path.is_file() and '__pycache__' not in path.parts}
     assert {data + name for name in share} <= names

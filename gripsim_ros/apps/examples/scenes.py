@@ -84,15 +84,17 @@ SCENES = {scene.name: scene for scene in (
           {'youngs_modulus': 1.0e5, 'poisson_ratio': 0.2, 'density': 250.0, 'friction': 0.6,
            'max_pressure': 2.0e4}, DOWN),
     Scene('full_bottle', 'A full bottle',
-          'Heavy and smooth: what limits it are the torques of the joints and friction. The task '
-          'adds a push of 1 N from each side, as of a hand that is carried.',
+          'Heavy and smooth, so friction says how hard to press. The task adds a push of 1 N from '
+          'each side, as of a hand that is carried: compare with one without it, or with less '
+          'friction.',
           bodies.bottle,
           {'youngs_modulus': 5.0e6, 'poisson_ratio': 0.45, 'density': 1000.0, 'friction': 0.5},
           {**DOWN, 'external_wrenches': [{'force': force, 'torque': [0, 0, 0]} for force in (
               [1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0])]}),
     Scene('power_drill', 'A power drill, by its handle',
           'Contacts are allowed in a box about the handle alone, as one who uses a tool wants '
-          'it; what was rejected tells how many hypotheses that cost.',
+          'it; what was rejected tells how many hypotheses that cost. Without the box there are '
+          'better grasps.',
           bodies.drill,
           {'youngs_modulus': 2.0e9, 'poisson_ratio': 0.35, 'density': 500.0, 'friction': 0.6},
           {**DOWN, 'contact_region': [{'type': 'box', 'dimensions': [0.1, 0.1, 0.17]}],

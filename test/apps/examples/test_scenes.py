@@ -1,20 +1,29 @@
 """The examples: closed bodies, files that are understood, a plan and its report."""
 
 import json
+import re
 import shlex
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 import trimesh
 
+import gripsim_ros
 from gripsim_ros.apps.cli.main import main
 from gripsim_ros.apps.examples import SCENES, bodies
 from gripsim_ros.core.bodies import TriangleMesh, load_material
 from gripsim_ros.library.task_file import load_task
 
+ROOT = Path(__file__).resolve().parents[3]
 #: Between the two sides of a wall of paper [m].
 WALL = 0.0005
+#: Lines of code that an example of the gallery has, at most.
+TEN = 10
+#: Examples that have a grasp with two hypotheses; the others are planned for every night.
+QUICK = ('tomato', 'paper_cup', 'bread_roll', 'full_bottle')
 
 
 @pytest.mark.parametrize('scene', SCENES.values(), ids=SCENES)
@@ -66,3 +75,66 @@ def test_examples_are_listed_and_unknown_ones_refused(capsys):
     assert all(name in listed for name in SCENES)
     assert main(['examples', 'piano']) == 2
     assert 'tomato' in capsys.readouterr().err
+
+
+def sections():
+    """Return title and text of each section of the gallery."""
+    page = (ROOT / 'docs' / 'gallery.md').read_text(encoding='utf-8')
+    return dict(part.split('\n', 1) for part in page.split('\n## ')[1:])
+
+
+def ten_lines(scene):
+    """Return the code of a section."""
+    (code,) = re.findall(r'^```python\n(.*?)^```$', sections()[scene.title],
+                         re.MULTILINE | re.DOTALL)
+    return code
+
+
+def run_ten_lines(scene, folder, monkeypatch, capsys):
+    """Run the code of a section where `gripsim examples` has left its files; return its words."""
+    monkeypatch.chdir(folder)
+    Path('home').mkdir()
+    scene.write(Path('home'))
+    capsys.readouterr()
+    exec(compile(ten_lines(scene), 'gallery.md', 'exec'), {})
+    return capsys.readouterr().out
+
+
+def test_the_gallery_shows_every_example_with_its_picture_and_ten_lines():
+    assert set(sections()) == {scene.title for scene in SCENES.values()}
+    for name, scene in SCENES.items():
+        assert f'](images/example_{name}.png)' in sections()[scene.title]
+        assert sum(bool(line.strip()) for line in ten_lines(scene).splitlines()) <= TEN, name
+
+
+@pytest.mark.parametrize('name', QUICK)
+def test_the_ten_lines_of_an_example_run(name, tmp_path, monkeypatch, capsys):
+    def plan(body, task, hypotheses):
+        assert hypotheses == SCENES[name].hypotheses
+        return planned(body, task, hypotheses=2, elasticity='half_space')
+    planned = gripsim_ros.plan_grasps
+    monkeypatch.setattr(gripsim_ros, 'plan_grasps', plan)
+    assert 'Grasp 1: stable' in run_ten_lines(SCENES[name], tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.nightly
+def test_the_gallery_tells_what_its_examples_answer(tmp_path, monkeypatch, capsys):
+    told = {}
+    monkeypatch.setattr(gripsim_ros, 'plan_grasps', partial(gripsim_ros.plan_grasps, workers=0))
+    for name, scene in SCENES.items():
+        (tmp_path / name).mkdir()
+        told[name] = run_ten_lines(scene, tmp_path / name, monkeypatch, capsys)
+
+    def numbers(name, pattern):
+        return [float(found) for found in re.findall(pattern, told[name])]
+    assert min(numbers('tomato', r'bruised at ([\d.]+)')) > 1.0
+    assert 'compliance: quantitative' not in told['paper_cup']
+    assert told['paper_cup'].count(': not quantitative') == 10
+    crumb, wood = (max(map(float, areas.split(', '))) for areas in
+                   re.findall(r'on ([\d, ]+) mm2', told['bread_roll']))
+    assert 4.0 * wood < crumb < 60.0
+    dry, oily = numbers('full_bottle', r'([\d.]+) N, own')
+    assert 12.0 < dry < 14.0 and 19.0 < oily < 22.0
+    handle, anywhere = numbers('power_drill', r'score ([\d.]+)')
+    assert anywhere > handle + 0.1 and 'outside the regions allowed' in told['power_drill']
+    assert len(numbers('soft_toy', r"'(\d+) mm'")) > 10 and "'0 mm'" in told['soft_toy']
