@@ -20,7 +20,7 @@ PAGES = sorted([ROOT / 'README.md', *(page for page in (ROOT / 'docs').rglob('*.
                                       if 'generated' not in page.parts)])
 #: A command stands in an indented or fenced block; its options may go on in further lines.
 COMMAND = re.compile(r'^(?: {4}|\$ )?(gripsim [^\n]*(?:\n {8,}[^\n]*)*)', re.MULTILINE)
-SHELL = re.compile(r'^ {4}((?:gripsim|python) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
+SHELL = re.compile(r'^ {4}((?:gripsim|python|sed) (?:-c "[^"]*"|[^\n]*))', re.MULTILINE)
 TABLE_ROW = re.compile(r'^\| [^|]+ \| `([\w.]+)` \| `([\w/]+)/(\w+)`: `(\w+)` \|$', re.MULTILINE)
 LAW_ROW = re.compile(r'^\| [^|]+ \| `([\w/]+)/(\w+)`: `(\w+)` \|$', re.MULTILINE)
 LEAST_COMMANDS, LEAST_EQUATIONS, MILLIMETRES = 30, 50, 1000.0
