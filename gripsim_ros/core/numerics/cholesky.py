@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, IntArray
 from .kernels import njit
-from .simd import LANES, broadcast, load, load_row, store, store_row
+from .simd import LANES, broadcast, load, store
 
 #: Rows finished at once: whole pairs of rows, and whole updates.
 BLOCK = 6
@@ -127,37 +127,35 @@ def _fill_columns(matrix: Array, rows: IntArray, kept: int, old_rows: IntArray, 
 @njit(cache=True, error_model='numpy')
 def _update_six_rows(factor: Array, i: int, column: int) -> None:
     """Subtract the products of all rows before row i from six rows, in eight columns."""
-    a, b, c = (load_row(factor, i, column), load_row(factor, i + 1, column),
-               load_row(factor, i + 2, column))
-    d, e, f = (load_row(factor, i + 3, column), load_row(factor, i + 4, column),
-               load_row(factor, i + 5, column))
+    a, b, c = load(factor, i, column), load(factor, i + 1, column), load(factor, i + 2, column)
+    d, e, f = (load(factor, i + 3, column), load(factor, i + 4, column),
+               load(factor, i + 5, column))
     for k in range(0, i, RANK):
-        x, y, z = (load_row(factor, k, column), load_row(factor, k + 1, column),
-                   load_row(factor, k + 2, column))
+        x, y, z = load(factor, k, column), load(factor, k + 1, column), load(factor, k + 2, column)
         a = a - (factor[k, i] * x + factor[k + 1, i] * y + factor[k + 2, i] * z)
         b = b - (factor[k, i + 1] * x + factor[k + 1, i + 1] * y + factor[k + 2, i + 1] * z)
         c = c - (factor[k, i + 2] * x + factor[k + 1, i + 2] * y + factor[k + 2, i + 2] * z)
         d = d - (factor[k, i + 3] * x + factor[k + 1, i + 3] * y + factor[k + 2, i + 3] * z)
         e = e - (factor[k, i + 4] * x + factor[k + 1, i + 4] * y + factor[k + 2, i + 4] * z)
         f = f - (factor[k, i + 5] * x + factor[k + 1, i + 5] * y + factor[k + 2, i + 5] * z)
-    store_row(a, factor, i, column)
-    store_row(b, factor, i + 1, column)
-    store_row(c, factor, i + 2, column)
-    store_row(d, factor, i + 3, column)
-    store_row(e, factor, i + 4, column)
-    store_row(f, factor, i + 5, column)
+    store(a, factor, i, column)
+    store(b, factor, i + 1, column)
+    store(c, factor, i + 2, column)
+    store(d, factor, i + 3, column)
+    store(e, factor, i + 4, column)
+    store(f, factor, i + 5, column)
 
 
 @njit(cache=True, error_model='numpy')
 def _update_rows(factor: Array, first: int, column: int) -> None:
     """Subtract the products of all rows before the first from those behind, in eight columns."""
     for i in range(first, len(factor)):
-        total = load_row(factor, i, column)
+        total = load(factor, i, column)
         for k in range(0, first, RANK):
-            total = total - (factor[k, i] * load_row(factor, k, column)
-                             + factor[k + 1, i] * load_row(factor, k + 1, column)
-                             + factor[k + 2, i] * load_row(factor, k + 2, column))
-        store_row(total, factor, i, column)
+            total = total - (factor[k, i] * load(factor, k, column)
+                             + factor[k + 1, i] * load(factor, k + 1, column)
+                             + factor[k + 2, i] * load(factor, k + 2, column))
+        store(total, factor, i, column)
 
 
 @njit(cache=True, error_model='numpy')

@@ -29,10 +29,8 @@ Mask = NDArray[np.bool_]
 
 #: Numbers of one vector.
 LANES = 8
-#: Numbers of a row that ``load_six`` and ``store_six`` move: six of the eight lanes.
-SIX = 6
-#: Largest number of axes of an array.
-MOST_AXES = 3
+#: Largest number of entries of an index.
+MOST_ENTRIES = 2
 
 _FLOAT64X8 = ir.VectorType(ir.DoubleType(), LANES)
 _MASK8 = ir.VectorType(ir.IntType(1), LANES)
@@ -41,33 +39,18 @@ _TYPES_AT_USE = 'typ' in inspect.signature(ir.IRBuilder.load).parameters
 
 
 def load(array: Array, *index: int) -> Array:
-    """Return ``array[index]`` as a vector; the array's last axis is of eight."""
-    return array[index].copy()
+    """Return eight numbers from ``array[index]`` on, or such a row of eight, as a vector."""
+    return array[_eight(array, index)].copy()
 
 
 def store(value: Array, array: Array, *index: int) -> None:
-    """Write a vector to ``array[index]``."""
-    array[index] = value
+    """Write a vector to ``array[index]`` and what follows, or to such a row of eight."""
+    array[_eight(array, index)] = value
 
 
-def load_six(array: Array, *index: int) -> Array:
-    """Return ``array[index]``, whose last axis is of six, and two zeros as a vector."""
-    return np.concatenate([array[index], np.zeros(LANES - SIX)])
-
-
-def store_six(value: Array, array: Array, *index: int) -> None:
-    """Write the first six lanes to ``array[index]``."""
-    array[index] = value[:SIX]
-
-
-def load_row(array: Array, row: int, first: int) -> Array:
-    """Return eight entries of a row from a column on as a vector."""
-    return array[row, first:first + LANES].copy()
-
-
-def store_row(value: Array, array: Array, row: int, first: int) -> None:
-    """Write a vector to a row from a column on."""
-    array[row, first:first + LANES] = value
+def _eight(array: Array, index: tuple[int, ...]) -> tuple[int | slice, ...]:
+    first = index[-1] if len(index) == array.ndim else 0
+    return (*index[:array.ndim - 1], slice(first, first + LANES))
 
 
 def broadcast(number: float) -> Array:
@@ -148,15 +131,10 @@ def _are_vectors(*kinds: types.Type) -> bool:
 
 
 def _is_entry(*kinds: types.Type) -> bool:
-    """Return True if types are an array and an index of all its axes but the last."""
+    """Return True if types are an array and an index of all its axes, or of all but the last."""
     return (isinstance(kinds[0], types.Array) and kinds[0].layout == 'C'
-            and kinds[0].dtype == types.float64 and kinds[0].ndim == len(kinds)
+            and kinds[0].dtype == types.float64 and kinds[0].ndim - len(kinds) in (0, -1)
             and all(isinstance(kind, types.Integer) for kind in kinds[1:]))
-
-
-def _is_part(*kinds: types.Type) -> bool:
-    """Return True if types are a matrix, a row and a column."""
-    return _is_entry(*kinds[:2]) and isinstance(kinds[2], types.Integer)
 
 
 def _as_vector(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
@@ -170,103 +148,43 @@ def _as_vector(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
     return builder.shuffle_vector(single, empty, zeros)
 
 
-def _index(number: int) -> Any:
-    return ir.Constant(ir.IntType(64), number)
-
-
-def _address_behind(builder: Any, address: Any, count: Any) -> Any:
-    """Return the address so many numbers behind another."""
+def _load_vector(builder: Any, address: Any) -> Any:
+    address = _pointer(builder, address)
     if _TYPES_AT_USE:
-        return builder.gep(address, [count], source_etype=ir.DoubleType())
-    return builder.gep(address, [count])
-
-
-def _load_vector(builder: Any, address: Any, kind: ir.VectorType) -> Any:
-    address = _pointer(builder, address, kind)
-    if _TYPES_AT_USE:
-        return builder.load(address, align=8, typ=kind)
+        return builder.load(address, align=8, typ=_FLOAT64X8)
     return builder.load(address, align=8)
 
 
-def _store_vector(builder: Any, value: Any, address: Any) -> None:
-    builder.store(value, _pointer(builder, address, value.type), align=8)
-
-
-def _pointer(builder: Any, address: Any, kind: ir.VectorType) -> Any:
+def _pointer(builder: Any, address: Any) -> Any:
     """Return an address as what a vector is loaded from: itself, if pointers have no types."""
     if getattr(address.type, 'is_opaque', False):
         return address
-    return builder.bitcast(address, ir.PointerType(kind))
+    return builder.bitcast(address, ir.PointerType(_FLOAT64X8))
 
 
-def _array_of(context: Any, builder: Any, kind: types.Array, value: Any) -> tuple[Any, list[Any]]:
-    """Return the address of an array's first number, and its shape."""
-    array = cgutils.create_struct_proxy(kind)(context, builder, value)
-    return array.data, cgutils.unpack_tuple(builder, array.shape, kind.ndim)
-
-
-def _entry_address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
-                   values: tuple[Any, ...], width: int) -> Any:
-    """Return the address of ``array[index]`` in an array whose last axis has a width."""
-    data, shape = _array_of(context, builder, kinds[0], values[0])
-    offset = _index(0)
+def _address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
+             values: tuple[Any, ...]) -> Any:
+    """Return the address of ``array[index]``, the last entry of the index 0 if it is left out."""
+    array = cgutils.create_struct_proxy(kinds[0])(context, builder, values[0])
+    shape = cgutils.unpack_tuple(builder, array.shape, kinds[0].ndim)
+    offset = ir.Constant(ir.IntType(64), 0)
     for axis, (kind, value) in enumerate(zip(kinds[1:], values[1:])):
         offset = builder.add(builder.mul(offset, shape[axis]),
                              context.cast(builder, value, kind, types.int64))
-    return _address_behind(builder, data, builder.mul(offset, _index(width)))
-
-
-def _part_address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
-                  values: tuple[Any, ...]) -> Any:
-    """Return the address of a row's entries from a column on."""
-    data, shape = _array_of(context, builder, kinds[0], values[0])
-    row, column = (context.cast(builder, value, kind, types.int64)
-                   for kind, value in zip(kinds[1:], values[1:]))
-    return _address_behind(builder, data, builder.add(builder.mul(row, shape[1]), column))
+    if len(kinds) == kinds[0].ndim:
+        offset = builder.mul(offset, ir.Constant(ir.IntType(64), LANES))
+    if _TYPES_AT_USE:
+        return builder.gep(array.data, [offset], source_etype=ir.DoubleType())
+    return builder.gep(array.data, [offset])
 
 
 def _lower_load(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    address = _entry_address(context, builder, sig.args, arguments, LANES)
-    return _load_vector(builder, address, _FLOAT64X8)
+    return _load_vector(builder, _address(context, builder, sig.args, arguments))
 
 
 def _lower_store(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    address = _entry_address(context, builder, sig.args[1:], arguments[1:], LANES)
-    _store_vector(builder, arguments[0], address)
-    return context.get_dummy_value()
-
-
-def _lower_load_row(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    return _load_vector(builder, _part_address(context, builder, sig.args, arguments), _FLOAT64X8)
-
-
-def _lower_store_row(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    address = _part_address(context, builder, sig.args[1:], arguments[1:])
-    _store_vector(builder, arguments[0], address)
-    return context.get_dummy_value()
-
-
-def _shuffle(builder: Any, value: Any, other: Any, *lanes: int) -> Any:
-    """Return lanes of a vector and, counted on from there, of another of its kind."""
-    kind = ir.VectorType(ir.IntType(32), len(lanes))
-    return builder.shuffle_vector(value, other, ir.Constant(kind, list(lanes)))
-
-
-def _lower_load_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    address = _entry_address(context, builder, sig.args, arguments, SIX)
-    four = _load_vector(builder, address, ir.VectorType(ir.DoubleType(), 4))
-    two = _load_vector(builder, _address_behind(builder, address, _index(4)),
-                       ir.VectorType(ir.DoubleType(), 2))
-    two = _shuffle(builder, two, ir.Constant(two.type, [0.0] * 2), 0, 1, 2, 3)
-    return _shuffle(builder, four, two, *range(LANES))
-
-
-def _lower_store_six(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    value = arguments[0]
-    address = _entry_address(context, builder, sig.args[1:], arguments[1:], SIX)
-    _store_vector(builder, _shuffle(builder, value, value, *range(4)), address)
-    _store_vector(builder, _shuffle(builder, value, value, 4, 5),
-                  _address_behind(builder, address, _index(4)))
+    address = _address(context, builder, sig.args[1:], arguments[1:])
+    builder.store(arguments[0], _pointer(builder, address), align=8)
     return context.get_dummy_value()
 
 
@@ -329,20 +247,13 @@ def _register_arithmetic() -> None:
 
 
 def _register_memory() -> None:
-    part = (types.Array, types.Integer, types.Integer)
-    _declare(load_row, 3, float64x8, _is_part)
-    _declare(store_row, 4, types.none, lambda value, *part: value == float64x8 and _is_part(*part))
-    lower_builtin(load_row, *part)(_lower_load_row)
-    lower_builtin(store_row, Float64x8, *part)(_lower_store_row)
-    for axes in range(MOST_AXES):
-        entry = (types.Array,) + (types.Integer,) * axes
-        for loading, lower in ((load, _lower_load), (load_six, _lower_load_six)):
-            _declare(loading, axes + 1, float64x8, _is_entry)
-            lower_builtin(loading, *entry)(lower)
-        for storing, lower in ((store, _lower_store), (store_six, _lower_store_six)):
-            _declare(storing, axes + 2, types.none,
-                     lambda value, *entry: value == float64x8 and _is_entry(*entry))
-            lower_builtin(storing, Float64x8, *entry)(lower)
+    for entries in range(MOST_ENTRIES + 1):
+        place = (types.Array,) + (types.Integer,) * entries
+        _declare(load, entries + 1, float64x8, _is_entry)
+        lower_builtin(load, *place)(_lower_load)
+        _declare(store, entries + 2, types.none,
+                 lambda value, *place: value == float64x8 and _is_entry(*place))
+        lower_builtin(store, Float64x8, *place)(_lower_store)
 
 
 _register_arithmetic()

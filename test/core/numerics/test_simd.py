@@ -1,8 +1,7 @@
 """Eight numbers at once, compiled and as arrays, against each of them alone."""
 
 from gripsim_ros.core.numerics.simd import (
-    broadcast, LANES, larger, load, load_row, load_six, select, SIX, smaller, sqrt, store,
-    store_row, store_six)
+    broadcast, LANES, larger, load, select, smaller, sqrt, store)
 from numba import config, njit
 import numpy as np
 from numpy.testing import assert_array_equal
@@ -72,27 +71,9 @@ def test_arrays_whose_numbers_do_not_lie_side_by_side_are_refused():
         first(np.ones((LANES, 2)).T)
 
 
-def _move_sixes(a, b, results, few):
-    store(load_six(a, 1), results, 0)
-    store(load_six(b, 2, 1) + broadcast(1.0), results, 1)
-    store_six(load(results, 0), few, 1)
-    store_six(load_six(a, 0) * broadcast(2.0), few, 2)
-
-
-@pytest.mark.parametrize('move', [_move_sixes, njit(_move_sixes)], ids=['arrays', 'compiled'])
-def test_six_numbers_are_taken_with_two_zeros_and_put_without(move):
-    rng = np.random.default_rng(1)
-    a, b = rng.normal(size=(2, SIX)), rng.normal(size=(3, 2, SIX))
-    results, few = np.full((2, LANES), np.nan), np.full((4, SIX), np.nan)
-    move(a, b, results, few)
-    assert_array_equal(results[0], [*a[1], 0.0, 0.0])
-    assert_array_equal(results[1], [*(b[2, 1] + 1.0), 1.0, 1.0])
-    assert_array_equal(few[1:3], [a[1], 2.0 * a[0]])
-    assert np.isnan(few[[0, 3]]).all()
-
-
 def _move_along(a, first, results):
-    store_row(load_row(a, 1, first) + broadcast(1.0), results, 2, first + 1)
+    store(load(a, 1, first) + broadcast(1.0), results, 2, first + 1)
+    store(load(a[0], first), results[0], first)
 
 
 @pytest.mark.parametrize('move', [_move_along, njit(_move_along)], ids=['arrays', 'compiled'])
@@ -102,4 +83,5 @@ def test_eight_numbers_of_a_row_are_taken_and_put_from_any_column_on(move, first
     move(a, first, results)
     wanted = np.zeros((3, 12))
     wanted[2, first + 1:first + 9] = a[1, first:first + 8] + 1.0
+    wanted[0, first:first + 8] = a[0, first:first + 8]
     assert_array_equal(results, wanted)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Array
 from ...numerics.kernels import njit
-from ...numerics.simd import load_six, store
+from ...numerics.simd import LANES, load, store
 from ...transforms import cross
 
 Contacts = tuple[Array, Array, Array, Array]
@@ -21,7 +21,7 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
                  forces: Array, torques: Array, scale: float, rocking_share: float
                  ) -> tuple[Array, Array]:
     """
-    Return the motion and action (k, 6, 6) of contacts.
+    Return the motion and action (k, 6, 8) of contacts, their last two columns 0.
 
     Parameters
     ----------
@@ -40,18 +40,18 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
         Length of a unit of rotation [m], and share of its extent over which the centre of
         pressure moves [-].
     """
-    springs = rocking_share * rocking
+    motion, springs = np.zeros((len(arms), ROWS, LANES)), rocking_share * rocking
     ways = np.concatenate([frames.swapaxes(1, 2), np.zeros((len(arms), 1, 3)), springs[:, :, :3]],
                           axis=1)
-    motion = np.concatenate([ways, cross(arms[:, None], ways) / scale], axis=2)
-    motion[:, 3, 3:] = frames[:, :, 0] * (radii / scale)[:, None]
+    motion[:, :, :3], motion[:, :, 3:6] = ways, cross(arms[:, None], ways) / scale
+    motion[:, 3, 3:6] = frames[:, :, 0] * (radii / scale)[:, None]
     action, turns = motion.copy(), springs[:, :, 3:] / scale
-    action[:, SLIDING:, :3], action[:, SLIDING:, 3:] = 0.0, turns
-    motion[:, SLIDING:, 3:] += turns
+    action[:, SLIDING:, :3], action[:, SLIDING:, 3:6] = 0.0, turns
+    motion[:, SLIDING:, 3:6] += turns
     pressed = normals > 0.0
     shares = normals[pressed, None]
     ways, turns = forces[pressed] / shares, torques[pressed] / shares
-    action[pressed, 0] = np.hstack([ways, (cross(arms[pressed], ways) + turns) / scale])
+    action[pressed, 0, :6] = np.hstack([ways, (cross(arms[pressed], ways) + turns) / scale])
     return motion, action
 
 
@@ -61,7 +61,7 @@ def trial_forces(i: int, twist: Array, contacts: Contacts, response: Array) -> t
     """Return the springs' forces of a contact at a twist, whatever friction bears."""
     motion, _, starts, stiffness = contacts
     for a in range(ROWS):
-        store((stiffness[i, a] * load_six(motion, i, a)) * twist, response, a)
+        store((stiffness[i, a] * load(motion, i, a)) * twist, response, a)
     return (_lowered(starts[i, 0], 0, response), _lowered(0.0, 1, response),
             _lowered(0.0, 2, response), _lowered(0.0, 3, response),
             _lowered(starts[i, 1], 4, response), _lowered(starts[i, 2], 5, response))
@@ -101,10 +101,12 @@ def contact_forces(i: int, twist: Array, contacts: Contacts, friction: float, re
 @njit(cache=True)
 def all_contact_forces(x: Array, contacts: Contacts, friction: float) -> Array:
     """Return the forces (k, 6) of contacts at the scaled twist x, zero where not pressed."""
-    forces, response = np.zeros((len(contacts[2]), ROWS)), np.empty((ROWS, 8))
+    forces, response = np.zeros((len(contacts[2]), ROWS)), np.empty((ROWS, LANES))
+    twist = np.zeros(LANES)
+    twist[:6] = x
     for i in range(len(forces)):
         (forces[i, 0], forces[i, 1], forces[i, 2], forces[i, 3], forces[i, 4],
-         forces[i, 5]) = contact_forces(i, load_six(x), contacts, friction, response)
+         forces[i, 5]) = contact_forces(i, load(twist), contacts, friction, response)
     return forces
 
 

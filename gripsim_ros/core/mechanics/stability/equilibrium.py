@@ -3,17 +3,18 @@ Quasi-static equilibrium of a held object: compiled kernels.
 
 Unknown is the scaled twist ``x = (v, rho omega)`` of the object at its centre of
 mass; wrenches are ``(f, torque / rho)``, so that the stiffness ``-dR/dx`` is in N/m
-throughout. ``contacts`` is ``(motion (k, 6, 6), action (k, 6, 6), starts (k, 3),
+throughout. ``contacts`` is ``(motion (k, 6, 8), action (k, 6, 8), starts (k, 3),
 stiffness (k, 6))``: rows are the normal, two tangents, torsion and two tilts; starts are the
 normal and tilting forces at no twist. ``grasp`` is ``(contacts, max_normals (k,), friction,
-limits (2,), tolerance)``. See docs/model/stability.md for the derivation.
+limits (2,), tolerance)``. Rows of eight are six numbers and two of 0, which fill a vector.
+See docs/model/stability.md for the derivation.
 """
 
 import numpy as np
 
 from ...arrays import Array
 from ...numerics.kernels import copy_entries, njit
-from ...numerics.simd import broadcast, load_six, store, store_six
+from ...numerics.simd import LANES, broadcast, load, store
 from .contact_springs import (ROWS, SLIDING, Contacts, all_contact_forces, contact_forces,
                               fill_slip_tangent, trial_forces)
 
@@ -41,18 +42,20 @@ MIN_STIFFNESS_RATIO = 1e-8
 
 
 @njit(cache=True)
-def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
+def fill_residual(wrench: Array, grasp: GraspStiffness, response: Array, state: Array) -> float:
     """
     Fill the residual at a twist; return its norm.
 
-    ``state`` (8, 6): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
+    ``state`` (8, 8): row 0 the residual, rows 1 to 6 its derivative, row 7 the twist.
     """
-    action, twist, total = grasp[0][1], load_six(state, 7), load_six(load)
+    for a in range(LANES):
+        state[0, a] = wrench[a] if a < 6 else 0.0
+    action, twist, total = grasp[0][1], load(state, 7), load(state, 0)
     for i in range(len(action)):
         forces = contact_forces(i, twist, grasp[0], grasp[2], response)
         for a in range(ROWS):
-            total = total + load_six(action, i, a) * forces[a]
-    store_six(total, state, 0)
+            total = total + load(action, i, a) * forces[a]
+    store(total, state, 0)
     return norm6(state[0])
 
 
@@ -60,7 +63,7 @@ def fill_residual(load: Array, grasp: GraspStiffness, response: Array, state: Ar
 def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> None:
     """Fill the residual's derivative at a twist; ``state`` as in ``fill_residual``."""
     motion, action, starts, stiffness = grasp[0]
-    friction, twist = grasp[2], load_six(state, 7)
+    friction, twist = grasp[2], load(state, 7)
     p, q, r = broadcast(0.0), broadcast(0.0), broadcast(0.0)
     u, v, w = broadcast(0.0), broadcast(0.0), broadcast(0.0)
     for i in range(len(starts)):
@@ -83,19 +86,19 @@ def fill_derivative(grasp: GraspStiffness, response: Array, state: Array) -> Non
             for d in range(ROWS):
                 slope = response[c, d]
                 if slope != 0.0:
-                    along = load_six(motion, i, d)
+                    along = load(motion, i, d)
                     p = p + slope * action[i, c, 0] * along
                     q = q + slope * action[i, c, 1] * along
                     r = r + slope * action[i, c, 2] * along
                     u = u + slope * action[i, c, 3] * along
                     v = v + slope * action[i, c, 4] * along
                     w = w + slope * action[i, c, 5] * along
-    store_six(p, state, 1)
-    store_six(q, state, 2)
-    store_six(r, state, 3)
-    store_six(u, state, 4)
-    store_six(v, state, 5)
-    store_six(w, state, 6)
+    store(p, state, 1)
+    store(q, state, 2)
+    store(r, state, 3)
+    store(u, state, 4)
+    store(v, state, 5)
+    store(w, state, 6)
 
 
 @njit(cache=True)
@@ -110,7 +113,7 @@ def norm6(vector: Array) -> float:
 @njit(cache=True)
 def solve6(matrix: Array, right: Array, solution: Array, least: float) -> bool:
     """
-    Solve 6 equations in place by elimination with row pivots.
+    Solve 6 equations, ``matrix`` (6, 8), in place by elimination with row pivots.
 
     Returns False where a pivot is not above ``least`` of the largest entry.
     """
@@ -126,14 +129,14 @@ def solve6(matrix: Array, right: Array, solution: Array, least: float) -> bool:
                 pivot = row
         if not abs(matrix[pivot, column]) > least * largest:
             return False
-        upper = load_six(matrix, pivot)
+        upper = load(matrix, pivot)
         if pivot != column:
-            store_six(load_six(matrix, column), matrix, pivot)
-            store_six(upper, matrix, column)
+            store(load(matrix, column), matrix, pivot)
+            store(upper, matrix, column)
             solution[column], solution[pivot] = solution[pivot], solution[column]
         for row in range(column + 1, 6):
             factor = matrix[row, column] / matrix[column, column]
-            store_six(load_six(matrix, row) - factor * upper, matrix, row)
+            store(load(matrix, row) - factor * upper, matrix, row)
             solution[row] -= factor * solution[column]
     for row in range(5, -1, -1):
         for b in range(row + 1, 6):
@@ -152,16 +155,16 @@ def excursion(x: Array, limits: Array) -> float:
 
 @njit(cache=True)
 def elastic_stiffness(contacts: Contacts, loads: Array, rows: int) -> Array:
-    """Return the stiffness (6, 6) of the first rows of the loaded contacts, none slipping."""
+    """Return the stiffness (6, 8) of the first rows of the loaded contacts, none slipping."""
     motion, action, starts, stiffness = contacts
-    matrix = np.zeros((6, 6))
+    matrix = np.zeros((6, LANES))
     for i in range(len(starts)):
         if loads[i] > 0.0:
             for c in range(rows):
-                along = load_six(motion, i, c)
+                along = load(motion, i, c)
                 for a in range(6):
                     left = stiffness[i, c] * motion[i, c, a]
-                    store_six(load_six(matrix, a) + left * along, matrix, a)
+                    store(load(matrix, a) + left * along, matrix, a)
     return matrix
 
 
@@ -185,24 +188,24 @@ def line_search(state: Array, size: float, step: Array, problem: tuple[Array, Gr
     Returns the residual's norm at the trial, and whether it fell enough; where it
     did not, the trial is that of the whole step.
     """
-    load, grasp = problem
+    wrench, grasp = problem
     reach = excursion(step, grasp[3])
     first = 1.0 if reach <= MAX_STEP else MAX_STEP / reach
     fraction = first
     for _ in range(MAX_TRIALS):
         for a in range(6):
             trial[7, a] = state[7, a] + fraction * step[a]
-        new = fill_residual(load, grasp, response, trial)
+        new = fill_residual(wrench, grasp, response, trial)
         if new < size * (1.0 - SUFFICIENT_DECREASE * fraction):
             return new, True
         fraction *= 0.5
     for a in range(6):
         trial[7, a] = state[7, a] + first * step[a]
-    return fill_residual(load, grasp, response, trial), False
+    return fill_residual(wrench, grasp, response, trial), False
 
 
 @njit(cache=True, inline='always')
-def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
+def solve_equilibrium(x: Array, wrench: Array, grasp: GraspStiffness) -> bool:
     """
     Solve for the twist at which contacts and load balance, from the guess x in place.
 
@@ -210,12 +213,13 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
     taken whole, and the elastic stiffness damps those after it. Returns True if the
     residual's norm fell to the tolerance before x escaped.
     """
-    state, trial, response = np.empty((8, 6)), np.empty((8, 6)), np.empty((ROWS, 8))
-    step, matrix, problem = np.empty(6), np.empty((6, 6)), (load, grasp)
-    elastic, springs = np.zeros((6, 6)), False
-    tolerance = grasp[4] * (np.abs(grasp[0][2][:, 0]).sum() + norm6(load))
-    copy_entries(x, state[7])
-    size, damping = fill_residual(load, grasp, response, state), 0.0
+    state, trial = np.zeros((8, LANES)), np.zeros((8, LANES))
+    response, step = np.empty((ROWS, LANES)), np.empty(6)
+    matrix, problem = np.empty((6, LANES)), (wrench, grasp)
+    elastic, springs = np.zeros((6, LANES)), False
+    tolerance = grasp[4] * (np.abs(grasp[0][2][:, 0]).sum() + norm6(wrench))
+    copy_entries(x, state[7, :6])
+    size, damping = fill_residual(wrench, grasp, response, state), 0.0
     residual, twist, limits = state[0], state[7], grasp[3]
     for _ in range(MAX_ITERATIONS):
         if size <= tolerance or excursion(twist, limits) > ESCAPE_RATIO:
@@ -224,12 +228,12 @@ def solve_equilibrium(x: Array, load: Array, grasp: GraspStiffness) -> bool:
         if damping > 0.0 and not springs:
             elastic, springs = elastic_stiffness(grasp[0], np.ones(len(grasp[1])), ROWS), True
         for a in range(6):
-            store_six(damping * load_six(elastic, a) - load_six(state, a + 1), matrix, a)
+            store(damping * load(elastic, a) - load(state, a + 1), matrix, a)
         lower = False
         if solve6(matrix, residual, step, RELATIVE_PIVOT):
             size, lower = line_search(state, size, step, problem, response, trial)
-            store_six(load_six(trial, 0), state, 0)
-            store_six(load_six(trial, 7), state, 7)
+            store(load(trial, 0), state, 0)
+            store(load(trial, 7), state, 7)
         damping = next_damping(damping, lower)
     copy_entries(state[7], x)
     return bool(size <= tolerance)
@@ -258,6 +262,6 @@ def utilisation(x: Array, grasp: GraspStiffness) -> float:
 
 
 @njit(cache=True)
-def solve_load_case(x: Array, load: Array, grasp: GraspStiffness) -> float:
+def solve_load_case(x: Array, wrench: Array, grasp: GraspStiffness) -> float:
     """Solve one load from the guess x in place; return the utilisation, ``inf`` if none."""
-    return utilisation(x, grasp) if solve_equilibrium(x, load, grasp) else np.inf
+    return utilisation(x, grasp) if solve_equilibrium(x, wrench, grasp) else np.inf

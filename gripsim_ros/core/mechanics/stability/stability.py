@@ -218,7 +218,7 @@ def _patch_forces(patches: ContactSet, contacts: Contacts, friction: float, x: A
         normal, torsion = found[0], found[3]
         forces[i] = frames[i] @ found[:3]
         torques[i] = (patches.normals[i] * torsion * patches.friction_radii[i]
-                      + scale * found[4:] @ contacts[1][i, 4:, 3:])
+                      + scale * found[4:] @ contacts[1][i, 4:, 3:6])
         if simulated[i] > 0.0:
             share = normal / simulated[i]
             forces[i] += share * patches.forces[i] - normal * patches.normals[i]
@@ -243,7 +243,7 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
         patches, centre_of_mass, scale, torques.tilting_share, options.torsional_ratio)
     # Springs start where nothing rubbed: there the pressures would be others.
     pressing = [0, *range(SLIDING, ROWS)]
-    starts = stiffness[:, pressing] * (motion[:, pressing] @ (settled * unit))
+    starts = stiffness[:, pressing] * (motion[:, pressing, :6] @ (settled * unit))
     starts[:, 0] += normals
     contacts = motion, action, starts, stiffness
     limits = np.array([options.max_translation, options.max_rotation * scale])
@@ -255,7 +255,7 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
 def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float, reach: float,
                     torsional_ratio: float) -> tuple[Array, Array, Array, Array]:
     """
-    Return motion, action (k, 6, 6), normal forces (k,) and stiffness (k, 6) of contacts.
+    Return motion, action (k, 6, 8), normal forces (k,) and stiffness (k, 6) of contacts.
 
     ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action``
     holds the wrench of a unit of each force. They differ in the first row: the pressures
@@ -278,8 +278,8 @@ def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float, re
 def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:
     """Return the relative residual at the scaled twist at which the patches were simulated."""
     total = float(np.sqrt(np.einsum('ij,ij->i', patches.forces, patches.forces)).sum())
-    state = np.zeros((8, 6))
-    state[7] = start
+    state = np.zeros((8, 8))
+    state[7, :6] = start
     size = equilibrium.fill_residual(np.zeros(6), grasp, np.empty((ROWS, 8)), state)
     return float(size) / total if total > 0.0 else 0.0
 

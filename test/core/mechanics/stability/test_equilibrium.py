@@ -27,6 +27,11 @@ PRESSED, ALONG = [0, 4, 5], slice(1, SLIDING)
 seeds = st.integers(0, 2 ** 32 - 1)
 
 
+def widened(rows):
+    """Return rows of six with the two zeros behind that kernels take."""
+    return np.concatenate([rows, np.zeros((*rows.shape[:-1], 2))], axis=-1)
+
+
 def found_below(margin):
     """Return the least that may be found for a margin: a growth by a quarter, or an eighth."""
     return margin - max(0.125, 0.25 * margin) / 2 ** STEPS - RTOL_ROUNDOFF
@@ -53,8 +58,9 @@ def force_law(moved, start, stiffness, friction):
 def unbalanced(x, load, grip):
     """Return the residual (6,) of a load at a twist."""
     motion, action, starts, stiffness = grip[0]
-    return load + sum(action[i].T @ force_law(motion[i] @ x, starts[i], stiffness[i], grip[2])
-                      for i in range(len(starts)))
+    return load + sum(
+        action[i, :, :6].T @ force_law(motion[i, :, :6] @ x, starts[i], stiffness[i], grip[2])
+        for i in range(len(starts)))
 
 
 def derivative(function, x):
@@ -72,12 +78,13 @@ def balance(load, grip, state):
 
 def respond(x, motion, start, stiffness, friction):
     """Return the forces (6,) of one contact at a twist and their derivatives (6, 6) by it."""
-    contacts = motion[None], np.eye(6)[None], start[None], stiffness[None]
-    state = np.full((8, 6), 7.0)
-    state[7] = x
+    contacts = widened(motion[None]), widened(np.eye(6)[None]), start[None], stiffness[None]
+    state = np.full((8, 8), 7.0)
+    state[7, :6] = x
     balance(np.zeros(6), (contacts, np.full(1, np.inf), friction, np.ones(2), 1e-9), state)
-    assert_allclose(all_contact_forces(x, contacts, friction), state[:1], rtol=RTOL_ROUNDOFF)
-    return state[0], state[1:7]
+    assert_allclose(all_contact_forces(x, contacts, friction), state[:1, :6], rtol=RTOL_ROUNDOFF)
+    assert not state[:7, 6:].any()
+    return state[0, :6], state[1:7, :6]
 
 
 def contact_at(rng, x, lost, slides, tilts):
@@ -98,8 +105,8 @@ def grip_at(rng, x):
     motion, starts, stiffness = map(np.array, zip(*(contact_at(rng, x, *each) for each in cases)))
     action = motion.copy()
     action[:, 0] += 0.3 * rng.normal(size=(len(cases), 6))
-    return ((motion, action, starts, stiffness), np.full(len(cases), np.inf), FRICTION,
-            np.array([1.0, 2.0]), 1e-9)
+    return ((widened(motion), widened(action), starts, stiffness), np.full(len(cases), np.inf),
+            FRICTION, np.array([1.0, 2.0]), 1e-9)
 
 
 @given(seeds)
@@ -135,11 +142,11 @@ def test_rows_of_contacts_are_their_motions_and_wrenches():
         if normals[i] > 0.0:
             moment = np.cross(arms[i], forces[i]) + torques[i]
             wanted[0] = np.concatenate([forces[i], moment / scale]) / normals[i]
-        assert_allclose(action[i], wanted, rtol=0.0, atol=RTOL_ROUNDOFF)
+        assert_allclose(action[i], widened(wanted), rtol=0.0, atol=RTOL_ROUNDOFF)
         wanted[0] = np.concatenate([axes[i, 0], np.cross(arms[i], axes[i, 0]) / scale])
         wanted[4:, :3] = springs[i, :, :3]
         wanted[4:, 3:] += np.cross(arms[i], springs[i, :, :3]) / scale
-        assert_allclose(motion[i], wanted, rtol=0.0, atol=RTOL_ROUNDOFF)
+        assert_allclose(motion[i], widened(wanted), rtol=0.0, atol=RTOL_ROUNDOFF)
 
 
 def test_a_contact_at_its_very_limits_does_what_lies_within_them():
@@ -158,15 +165,15 @@ def test_a_contact_at_its_very_limits_does_what_lies_within_them():
 def test_the_balance_is_that_of_all_contacts_with_its_derivative(seed):
     rng = np.random.default_rng(seed)
     x, load = rng.normal(size=(2, 6))
-    grip, state = grip_at(rng, x), np.full((8, 6), np.nan)
-    state[7] = x
+    grip, state = grip_at(rng, x), np.full((8, 8), np.nan)
+    state[7] = widened(x)
     size = balance(load, grip, state)
     expected = unbalanced(x, load, grip)
-    assert_allclose(state[0], expected, rtol=0.0, atol=RTOL_ROUNDOFF)
+    assert_allclose(state[0], widened(expected), rtol=0.0, atol=RTOL_ROUNDOFF)
     assert_allclose(size, np.linalg.norm(expected), rtol=RTOL_ROUNDOFF)
-    assert_allclose(state[1:7], derivative(lambda there: unbalanced(there, load, grip), x),
+    assert_allclose(state[1:7, :6], derivative(lambda there: unbalanced(there, load, grip), x),
                     rtol=0.0, atol=1e2 * ATOL_DIFFERENCE)
-    assert (state[7] == x).all()
+    assert (state[7] == widened(x)).all()
 
 
 @given(seeds, st.sampled_from([1e-6, 1.0, 1e6]))
@@ -179,12 +186,12 @@ def test_six_equations_are_solved_whatever_their_order_and_unit(seed, unit):
     matrix[rng.integers(6)] *= 1e-9  # as pivot of the others it would spoil them
     wanted, found = rng.normal(size=6), np.empty(6)
     right = matrix @ wanted
-    assert solve6(matrix.copy(), right.copy(), found, RELATIVE_PIVOT)
+    assert solve6(widened(matrix), right.copy(), found, RELATIVE_PIVOT)
     assert_allclose(found, wanted, rtol=0.0, atol=1e-5)
     rows = np.abs(matrix).sum(axis=1) > 1e-6 * unit
     assert_allclose((matrix @ found - right)[rows], 0.0, atol=1e-8 * unit)
     singular = unit * rng.normal(size=(6, 5)) @ rng.normal(size=(5, 6))
-    assert not solve6(singular, right, found, RELATIVE_PIVOT)
+    assert not solve6(widened(singular), right, found, RELATIVE_PIVOT)
 
 
 @pytest.mark.parametrize('place', range(5))
@@ -192,7 +199,7 @@ def test_equations_in_another_order_have_the_same_solution(place):
     order = np.arange(6)
     order[[place, place + 1]] = place + 1, place
     found = np.empty(6)
-    assert solve6(np.eye(6)[order], np.arange(6.0)[order], found, RELATIVE_PIVOT)
+    assert solve6(widened(np.eye(6)[order]), np.arange(6.0)[order], found, RELATIVE_PIVOT)
     assert_allclose(found, np.arange(6.0))
 
 
@@ -202,7 +209,7 @@ def test_pivots_of_nothing_are_a_share_of_the_largest_entry(place, unit):
     for share, solved in ((0.0, False), (0.5, False), (2.0, True)):
         matrix = unit * np.eye(6)
         matrix[place, place] *= share * RELATIVE_PIVOT
-        assert solve6(matrix, np.ones(6), np.empty(6), RELATIVE_PIVOT) == solved
+        assert solve6(widened(matrix), np.ones(6), np.empty(6), RELATIVE_PIVOT) == solved
 
 
 @given(seeds)
@@ -218,12 +225,13 @@ def test_lengths_and_stiffness_are_those_of_their_definitions(seed):
     motion, _, starts, stiffness = contacts
     loads = np.array([1.0, 0.0, 1e-9, 2.0, 0.0])
     for rows in (SLIDING, 6):
-        expected = sum(motion[i, :rows].T @ (stiffness[i, :rows, None] * motion[i, :rows])
+        expected = sum(motion[i, :rows, :6].T @ (stiffness[i, :rows, None] * motion[i, :rows])
                        for i in np.flatnonzero(loads))
         assert_allclose(elastic_stiffness(contacts, loads, rows), expected, rtol=0.0,
                         atol=RTOL_ROUNDOFF * np.abs(expected).max())
     assert_allclose(all_contact_forces(x, contacts, 1.0)[:, 0], np.maximum(
-        starts[:, 0] - stiffness[:, 0] * (motion[:, 0] @ x), 0.0), rtol=0.0, atol=RTOL_ROUNDOFF)
+        starts[:, 0] - stiffness[:, 0] * (motion[:, 0, :6] @ x), 0.0), rtol=0.0,
+        atol=RTOL_ROUNDOFF)
 
 
 def rig(press=(10.0, 10.0), stiffness=1.0, friction=1e3, most=np.inf):
@@ -233,7 +241,7 @@ def rig(press=(10.0, 10.0), stiffness=1.0, friction=1e3, most=np.inf):
     Along it they are twice as stiff as along the others, each of which has one spring.
     Displacements up to 1 are held.
     """
-    motion = np.zeros((2, 6, 6))
+    motion = np.zeros((2, 6, 8))
     motion[0, :4, :4] = np.eye(4)
     motion[1, 0, 0], motion[1, 1, 4], motion[1, 2, 5] = -1.0, 1.0, 1.0
     starts = np.zeros((2, 3))
@@ -262,13 +270,13 @@ def test_contacts_restrain_by_a_share_of_the_stiffest(contact, row, unit):
 @settings(max_examples=30)
 def test_contacts_that_leave_one_twist_free_do_not_restrain(seed, unit):
     rng = np.random.default_rng(seed)
-    motion, stiffness = rng.normal(size=(3, 6, 6)), unit * rng.uniform(0.5, 2.0, (3, 6))
-    contacts = motion, motion, np.zeros((3, 3)), stiffness
-    whole = np.concatenate(motion[:2, :SLIDING])
+    motion = widened(rng.normal(size=(3, 6, 6)))
+    contacts = motion, motion, np.zeros((3, 3)), unit * rng.uniform(0.5, 2.0, (3, 6))
+    whole = np.concatenate(motion[:2, :SLIDING, :6])
     assume(np.linalg.cond(whole) < 30.0)
     assert is_restrained(contacts, np.array([1.0, 2.0, 0.0]))
     assert not is_restrained(contacts, np.array([0.0, 0.0, 1.0]))  # by four rows
-    free = rng.normal(size=6)
+    free = widened(rng.normal(size=6))
     free /= np.linalg.norm(free)
     motion[:2, :SLIDING] -= (motion[:2, :SLIDING] @ free)[:, :, None] * free
     assert not is_restrained(contacts, np.array([1.0, 2.0, 0.0]))
@@ -313,8 +321,8 @@ def test_a_step_is_cut_to_the_limits_and_halved_until_the_residual_falls(length,
     newton = load / stiffness - x
     limits = np.full(2, abs(length) * excursion(newton, np.ones(2)) / (MAX_STEP * reach))
     grip = contacts, most, friction, limits, tolerance
-    state, trial, response = np.full((8, 6), 1e3), np.full((8, 6), 1e3), np.empty((6, 8))
-    state[7] = x
+    state, trial, response = *np.full((2, 8, 8), 1e3), np.empty((6, 8))
+    state[7, :6] = x
     size = balance(load, grip, state)
     assert_allclose(size, np.linalg.norm(stiffness * newton), rtol=RTOL_ROUNDOFF)
     first = min(1.0, 1.0 / reach)
@@ -323,9 +331,10 @@ def test_a_step_is_cut_to_the_limits_and_halved_until_the_residual_falls(length,
     part = parts[falls.argmax()] if falls.any() else first
     found, lower = line_search(state, size, length * newton, (load, grip), response, trial)
     assert lower == falls.any()
-    assert_allclose(trial[7], x + part * length * newton, rtol=RTOL_ROUNDOFF)
+    assert_allclose(trial[7, :6], x + part * length * newton, rtol=RTOL_ROUNDOFF)
     assert_allclose(found, abs(1.0 - part * length) * size, rtol=0.0, atol=RTOL_ROUNDOFF * size)
-    assert_allclose(trial[0], unbalanced(trial[7], load, grip), rtol=0.0, atol=RTOL_ROUNDOFF)
+    assert_allclose(trial[0, :6], unbalanced(trial[7, :6], load, grip), rtol=0.0,
+                    atol=RTOL_ROUNDOFF)
 
 
 def test_damping_grows_after_steps_that_do_not_lower_and_falls_after_those_that_do():
@@ -346,7 +355,7 @@ def random_grip(rng, friction, press):
     action, starts = motion.copy(), rng.normal(size=(3, 3))
     action[:, 0] += 0.1 * rng.normal(size=(3, 6))
     starts[:, 0] = press * rng.uniform(1.0, 2.0, 3)
-    return ((motion, action, starts, stiffness), np.full(3, np.inf), friction,
+    return ((widened(motion), widened(action), starts, stiffness), np.full(3, np.inf), friction,
             np.array([30.0, 40.0]), 1e-9)
 
 
@@ -358,11 +367,12 @@ def test_where_nothing_slides_the_equilibrium_is_that_of_springs(seed):
     motion, action, starts, stiffness = grip[0]
     pull, springs = load.copy(), np.zeros((6, 6))
     for i in range(3):
-        pull += action[i][PRESSED].T @ starts[i]
-        springs += action[i].T @ (stiffness[i, :, None] * motion[i])
+        pull += (action[i][PRESSED].T @ starts[i])[:6]
+        springs += (action[i].T @ (stiffness[i, :, None] * motion[i]))[:6, :6]
     assume(np.linalg.cond(springs) < 1e2)
     wanted = np.linalg.solve(springs, pull)
-    free = [start[:1] - (k * (m @ wanted))[:1] for m, start, k in zip(motion, starts, stiffness)]
+    free = [start[:1] - (k * (m[:, :6] @ wanted))[:1]
+            for m, start, k in zip(motion, starts, stiffness)]
     assume(np.min(free) > 0.0 and np.linalg.norm(unbalanced(wanted, load, grip)) < 1e-9)
     x = 0.1 * rng.normal(size=6)
     assert solve_equilibrium(x, load, grip)
@@ -408,12 +418,13 @@ def test_a_share_of_pressing_and_load_may_be_left_out_of_balance(away, moves):
 def test_friction_that_falls_by_just_one_a_unit_counts_in_the_derivative():
     """Terms are left out where a slope is 0, and there alone."""
     x, grip = along(1, 6.0), rig(stiffness=2.0, friction=0.5)
-    state = np.empty((8, 6))
-    state[7] = x
+    state = np.zeros((8, 8))
+    state[7, :6] = x
     balance(np.zeros(6), grip, state)
-    assert_allclose(state[2], along(0, 1.0), atol=RTOL_ROUNDOFF)
-    assert_allclose(state[1:7], derivative(lambda there: unbalanced(there, np.zeros(6), grip), x),
-                    rtol=0.0, atol=ATOL_DIFFERENCE)
+    assert_allclose(state[2, :6], along(0, 1.0), atol=RTOL_ROUNDOFF)
+    assert_allclose(state[1:7, :6],
+                    derivative(lambda there: unbalanced(there, np.zeros(6), grip), x), rtol=0.0,
+                    atol=ATOL_DIFFERENCE)
 
 
 @pytest.mark.parametrize('axis', range(1, 6))
