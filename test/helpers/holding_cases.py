@@ -5,6 +5,7 @@ from dataclasses import replace
 from execution_cases import (
     CLOSED_ANGLE, FINGERS, HAND, OPTIONS, PERIOD, plan, PLANNED, SpringHand, TIPS)
 import numpy as np
+from scipy.optimize import brentq
 
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import apply
@@ -21,6 +22,8 @@ MARGIN = 1.3
 WEIGHT = sum(FORCES) * FRICTION / MARGIN
 #: Time in which the support leaves what is lifted [s].
 UNLOADING = 0.3
+#: Force that moves a free object [N], and farther than it can go [rad].
+DRAG, FARTHEST = 0.2, 3.0
 BY_FEEL = Wishes(lift_height=0.05, hold_by_feel=True)
 
 
@@ -40,6 +43,16 @@ def by_feel(wishes=BY_FEEL, carries=True, hold=None, **changes):
     return GraspExecution(made, replace(OPTIONS, **{'settle_time': 1.0, **changes}), carries)
 
 
+def carried_by_feel(**changes):
+    """Return an execution that lifts, carries, sets down and opens; forces stay as planned."""
+    wishes = replace(BY_FEEL, carry=True, release=True, hold_time=0.5)
+    made = replace(plan(wishes, FORCES), hold=hold_plan())
+    count, none = len(made.way.times), np.zeros_like(made.way.joints)
+    way = replace(made.way, joints=none, presses=none, forces={
+        link: np.full(count, force) for link, force in zip(TIPS, FORCES)})
+    return GraspExecution(replace(made, way=way), replace(OPTIONS, **changes), True)
+
+
 def load_of(weight, joints, forces):
     """Return a weight [N] as a load (6,) that pulls where the forces [N] of the tips act."""
     poses = forward_kinematics(HAND, joints[None])[0]
@@ -55,22 +68,38 @@ class HoldingHand(SpringHand):
     """
     Springs at the fingertips [N/rad] that bear ``friction`` times their force.
 
-    ``weight`` [N]; ``wrist``: it tells the load. ``pads(link, force)`` is what a pad tells of a
-    true force; ``slid`` [m] is how far the object has gone, ``peak`` the largest true forces [N].
-    ``deal(measured)`` may spoil what is measured.
+    ``free``: the object gives way along the line from fingers to thumb, held back by no more than
+    ``DRAG`` [N], as on a table; else it is as if nailed down. ``weight`` [N]; ``wrist``: it tells
+    the load. ``pads(link, force)`` is what a pad tells of a true force; ``slid`` [m] is how far
+    the object has gone, ``peak`` the largest true forces [N]. ``deal(measured)`` may spoil what is
+    measured.
     """
 
-    def __init__(self, friction=FRICTION, weight=WEIGHT, springs=(40.0,) * 3, wrist=True, **more):
+    def __init__(self, friction=FRICTION, weight=WEIGHT, springs=(40.0,) * 3, wrist=True,
+                 free=False, **more):
         super().__init__(**more)
         self.friction, self.weight, self.wrist = friction, weight, wrist
+        self.free, self.moved = free, 0.0        # towards the thumb [rad]
         self.springs, self.peak = dict(zip(TIPS, springs)), dict.fromkeys(TIPS, 0.0)
         self.pads, self.deal = lambda link, force: force, lambda measured: measured
         self.slid = self.speed = 0.0
         self.lifted_at, self.before, self.slipped_at = None, self.time, None
 
     def true_forces(self, joints):
-        """Return what the fingertips press with [N]."""
-        return {link: self.springs[link] * max(0.0, joints[joint] - CLOSED_ANGLE
+        """Return what the fingertips press with [N]; a free object goes where they balance."""
+        if not self.free:
+            return self._pressed(joints, 0.0)
+        for side in (1.0, -1.0):
+            def excess(moved):
+                forces = self._pressed(joints, moved)
+                return side * (forces[TIPS[0]] + forces[TIPS[1]] - forces[TIPS[2]]) - DRAG
+            if excess(self.moved) > 0.0:
+                self.moved = float(brentq(excess, self.moved, self.moved + side * FARTHEST))
+        return self._pressed(joints, self.moved)
+
+    def _pressed(self, joints, moved):
+        ways = {TIPS[0]: -moved, TIPS[1]: -moved, TIPS[2]: moved}
+        return {link: self.springs[link] * max(0.0, joints[joint] - CLOSED_ANGLE + ways[link]
                                                - self.away[link])
                 for link, joint in FINGERS.items()}
 

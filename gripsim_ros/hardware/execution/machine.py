@@ -59,6 +59,7 @@ class GraspExecution(ExecutionState):
         self._closing_from = 0.0
         self._begun = self._go = self._approached = False
         self._held_pose: Array | None = None
+        self._lowered_pose: Array | None = None         # where setting down began
         self._pending: list[Action] = []
 
     def finger_forces(self) -> tuple[Array, Array]:
@@ -313,11 +314,27 @@ class GraspExecution(ExecutionState):
                           MovePalm(0.0, self.plan.way.palm(self.plan.way.length)))
 
     def _set_down(self, measured: Measurement) -> list[Action]:
+        wrong = self._set_down_fault(measured)
+        if wrong:
+            return self._fail(Status.SLIPPED, wrong)
         if self._rests(measured):
             return [SetDown(), *self._finish(measured)]
         if self._is_late(measured):
             return self._fail(Status.TIMED_OUT, 'the palm did not sink in time')
         return _sent(self._watch.keep_pressing(measured), measured)
+
+    def _set_down_fault(self, measured: Measurement) -> str:
+        """Return that the object has slipped, or ''; what pads cannot tell any more is noted."""
+        self.message = self.message or self._watch.holding_fault(measured)
+        if self._lowered_pose is None:
+            self._lowered_pose = measured.T_palm_object
+        if self._lowered_pose is None or measured.T_palm_object is None or self.status:
+            return ''
+        slip = float(np.linalg.norm(
+            measured.T_palm_object[:3, 3] - self._lowered_pose[:3, 3]))
+        self.slip = float(np.fmax(self.slip, slip))
+        return '' if slip <= self.options.slip_tolerance else (
+            f'the object moved {1e3 * slip:.1f} mm in the hand while it was set down')
 
     def _retreat(self, measured: Measurement) -> list[Action]:
         if self._rests(measured):

@@ -30,8 +30,8 @@ MISSING_SHARE = 0.1
 LEAST_SHARE = 0.7
 #: Readings in which the force does not change at all although its finger goes on: a pad is stuck.
 STUCK_READINGS = 3
-#: A finger that waits is pressed by this share of its planned force at most, over so many
-#: measurements, beyond what it felt when it began to wait.
+#: A finger that waits is pressed by this share of its planned force at most, or of what those that
+#: go on are to press with, over so many measurements, beyond what it felt when it began to wait.
 WAITING_SHARE, WAITING_COUNT = 0.6, 5
 #: Fingers do not go on by forces that were felt longer ago than this [s].
 STALE = 0.15
@@ -161,8 +161,11 @@ class TouchWatch(FingerWatch):
     def _look_for_push(self, measured: Measurement) -> None:
         """Note a fault where fingers that wait are pressed while others still feel nothing."""
         going = [f.name for f in self._pressing if not self._way[f.name].stopped]
+        # Who goes on is what presses: by no more, then, than that is to press itself.
+        most = sum(f.force for f in self._pressing if f.name in going)
         pushed = [f.name for f in self._pressing if f.name not in going
-                  and self._force(f, measured) - self._touched[f.name] > WAITING_SHARE * f.force]
+                  and self._force(f, measured) - self._touched[f.name]
+                  > WAITING_SHARE * min(f.force, most)]
         self._pushed = self._pushed + 1 if going and pushed else 0
         if self._pushed >= WAITING_COUNT:
             self._fault = (f'{", ".join(pushed)} is pressed while {", ".join(going)} feels '
