@@ -26,10 +26,10 @@ from .options import PlannerOptions
 from .progress import Progress
 from .ranked_grasp import ClosingReport, RankedGrasp
 from .ranking.assemble import make_grasp
-from .ranking.score import score_reference
+from .ranking.score import largest_link_force, score_reference
 from .rejections import (
     CANNOT_BALANCE, DOES_NOT_HOLD, LET_GO, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION,
-    OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS)
+    OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS, TOO_MUCH_FORCE)
 from .settling import Settlings
 from .task import Task, task_load_cases
 
@@ -152,7 +152,10 @@ class GraspEvaluator(AskAndTell):
             return CANNOT_BALANCE
         if state.margin < 1.0:
             return DOES_NOT_HOLD
-        return '' if state.holds else OVERLOADED
+        if state.holds:
+            return ''
+        return TOO_MUCH_FORCE if largest_link_force(state) > self._reference.force_limit \
+            else OVERLOADED
 
     def _unjudged(self, i: int, reason: str) -> RankedGrasp:
         T, rows = self._grasps[i][0], self._closed(i)[1]

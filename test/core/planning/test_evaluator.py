@@ -81,6 +81,15 @@ def test_the_first_thing_that_is_wrong_is_the_reason(scene, told, of, change, re
     assert judge.rejections == {reason: 1}
 
 
+def test_a_link_that_presses_harder_than_the_object_bears_is_the_reason(scene, told):
+    hand, ball, _, grasp = scene
+    fragile = GraspObject(ball.mesh, replace(ball.material, max_force=0.01))
+    judge = GraspEvaluator(fragile, hand, Task(), replace(planner_options(), settling_steps=0),
+                           [grasp])
+    grasp = judged(judge, told[0], replace(told[1], holds=np.array([False])))
+    assert grasp.reason == rejections.TOO_MUCH_FORCE and grasp.damage_margin < 1.0
+
+
 def test_contacts_outside_the_tasks_region_are_the_reason(scene, told):
     grasp = judged(evaluator(scene, Task(contact_region=FAR_BALL), settling_steps=0), *told)
     assert grasp.reason == rejections.OUTSIDE_REGION
