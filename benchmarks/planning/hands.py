@@ -4,7 +4,8 @@ Public hands from their descriptions to grasps, with no word from the user.
 ``python -m benchmarks hands --from DIR [NAME ...] [--hypotheses N] [--out FILE] [--write]``. DIR
 holds clones of the repositories of ``HANDS``, as they are; what is missing is told and left out.
 Each hand is configured (``gripsim hand new``), checked, drawn, and plans grasps of a ball, a box
-and a can; the SDH plans them, too, for the pace. ``--write`` puts the table into the page.
+and a can, of which the first-ranked are carried out in MuJoCo; the SDH does so, too, for the
+pace. ``--write`` puts the table into the page.
 """
 
 import argparse
@@ -13,17 +14,20 @@ import json
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import trimesh
 
+from benchmarks.hardware.lifting import hold
 from gripsim_ros.apps.cli.main import main as gripsim
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.bodies.mesh import TriangleMesh
 from gripsim_ros.core.errors import GripsimError
 from gripsim_ros.core.hand import HandModel
+from gripsim_ros.core.planning.ranked_grasp import RankedGrasp
 from gripsim_ros.library.hands.check import check_hand
 from gripsim_ros.library.hands.proposal import propose_hand
 from gripsim_ros.library.in_process import plan_grasps, warm_up
@@ -57,13 +61,18 @@ BEGIN, END = '<!-- figures: begin -->', '<!-- figures: end -->'
 
 @dataclass(frozen=True)
 class Planned:
-    """Grasps found of hypotheses judged, seconds to the first and of the whole plan."""
+    """
+    Grasps found of hypotheses judged, seconds to the first and of the whole plan.
+
+    ``physics`` is what became of the first-ranked one in MuJoCo, empty where there is none.
+    """
 
     grasps: int
     judged: int
     first: float
     seconds: float
     reasons: dict[str, int]
+    physics: dict
 
 
 def bodies() -> dict[str, TriangleMesh]:
@@ -77,12 +86,21 @@ def bodies() -> dict[str, TriangleMesh]:
 
 def plan(hand: HandModel, mesh: TriangleMesh, hypotheses: int) -> Planned:
     """Plan grasps of a body that is free, its weight pulling in any direction."""
-    begin = time.monotonic()
-    result = plan_grasps(GraspObject(mesh, MATERIAL), hand=hand, hypotheses=hypotheses,
+    begin, body = time.monotonic(), GraspObject(mesh, MATERIAL)
+    result = plan_grasps(body, hand=hand, hypotheses=hypotheses,
                          count=hypotheses, budget=300.0, elasticity='half_space')
-    first = result.first_stable_time
+    seconds, first = time.monotonic() - begin, result.first_stable_time
     return Planned(len(result.grasps), result.evaluated, np.nan if first is None else first,
-                   time.monotonic() - begin, dict(result.rejections))
+                   seconds, dict(result.rejections),
+                   hold_first(hand, body, result.grasps))
+
+
+def hold_first(hand: HandModel, body: GraspObject, grasps: Sequence[RankedGrasp]) -> dict:
+    """Return what becomes of the first-ranked grasp in MuJoCo, the object being rigid."""
+    if not grasps:
+        return {}
+    found = hold(hand, body, grasps[0])
+    return {'held': bool(found.held), **vars(found)}
 
 
 def try_hand(name: str, folder: Path, pictures: Path, hypotheses: int) -> dict:
@@ -106,7 +124,8 @@ def table(records: list[dict]) -> str:
     """Return the page's table."""
     lines = ['| hand | fingers, joints | to its file [s] | '
              + ' | '.join(f'{body}: found of judged, first after [s]' for body in bodies())
-             + ' | pace per joint / SDH |', '|' + '---|' * (4 + len(bodies()))]
+             + f' | first-ranked held in MuJoCo: {", ".join(bodies())}'
+             + ' | pace per joint / SDH |', '|' + '---|' * (5 + len(bodies()))]
     paces = {record['name']: pace(record) for record in records}
     for record in records:
         plans = [told(p) for p in record['plans'].values()] or ['–'] * len(bodies())
@@ -114,6 +133,7 @@ def table(records: list[dict]) -> str:
         lines.append(f'| {record["name"]} | {record["fingers"]}, {record["joints"]} | '
                      f'{"" if record["name"] == SDH else format(record["seconds"], ".0f")} | '
                      f'{" | ".join(plans)} | '
+                     f'{", ".join(told_held(p) for p in record["plans"].values()) or "–"} | '
                      f'{"; ".join(record["faults"]) or format(ratio, ".1f")} |')
     return '\n'.join(lines)
 
@@ -124,6 +144,14 @@ def told(planned: dict) -> str:
         return 'nothing proposed'
     found = f'{planned["grasps"]} of {planned["judged"]}'
     return f'{found}, {planned["first"]:.1f}' if planned['grasps'] else found
+
+
+def told_held(planned: dict) -> str:
+    """Return what the table says of the first-ranked grasp in physics."""
+    physics = planned['physics']
+    if not physics:
+        return '–'
+    return 'yes' if physics['held'] else f'**no** ({physics["status"]})'
 
 
 def pace(record: dict) -> float:

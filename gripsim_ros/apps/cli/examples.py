@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from .arguments import NumbersCommand
-from .inputs import InputError
+from .inputs import InputError, read_hand
+from .options import Hand
 from .output import print_table, say
 from .plan import plan
 
@@ -18,8 +19,8 @@ def examples(
         name: Annotated[str | None, typer.Argument(
             metavar='[NAME]', help='Of the example; without one they are listed.')] = None,
         out: Annotated[Path, typer.Option(
-            '--out', help='Folder for mesh, material, task, grasps, report.')] = Path('examples')
-        ) -> int:
+            '--out', help='Folder for mesh, material, task, grasps, report.')] = Path('examples'),
+        hand: Hand = '') -> int:
     """Plan grasps of a thing that people have at home; or let a box tumble (stairs, sine)."""
     from ..examples import SCENES
     from ..examples.tumbling import TRACKS
@@ -30,6 +31,9 @@ def examples(
         return 0
     if name not in SCENES and name not in TRACKS:
         raise InputError(f'unknown example {name!r}; there are {", ".join([*SCENES, *TRACKS])}')
+    if hand and name in TRACKS:
+        raise InputError(f'--hand does not go with {name}: a box tumbles there without a hand')
+    read_hand(hand)
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -37,7 +41,7 @@ def examples(
     if name in TRACKS:
         return _tumble(name, out)
     scene = SCENES[name]
-    words = scene.write(out)
+    words = [*scene.write(out), *(['--hand', hand] if hand else [])]
     say(f'gripsim {shlex.join(words)}')
     planner = typer.Typer()
     planner.command(cls=NumbersCommand)(plan)

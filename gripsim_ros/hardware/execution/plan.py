@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import HandError, TaskError
-from ...core.hand import HandModel
+from ...core.hand import Finger, HandModel
 from .arm import ArmPlan
 from .hold_plan import HoldPlan
 from .touch_plan import touch_plan, TouchPlan
@@ -264,6 +264,7 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     if unknown:
         raise HandError(f'contacts name links that the hand does not have: {unknown}')
     fingers, table = finger_plans(hand, planned), np.vstack([rows, target])
+    _check_feeling(fingers, wishes)
     touch = touch_plan(
         hand, (rows, np.cumsum([0.0, *steps])), target,
         {finger.name: finger.joints for finger in fingers if finger.force > 0.0},
@@ -272,6 +273,14 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     return ExecutionPlan(
         table, np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned, fingers, wishes,
         hand.joint_names, hand.joint_lower, hand.joint_upper, way, touch=touch)
+
+
+def _check_feeling(fingers: Sequence[FingerPlan], wishes: Wishes) -> None:
+    """Refuse to close a finger by touch that has no joint of its own."""
+    stiff = [finger.name for finger in fingers if finger.force > 0.0 and not finger.joints]
+    if wishes.feels and stiff:
+        raise TaskError(f'closing by touch needs a joint that moves {stiff[0]} alone; this hand '
+                        'closes by angle')
 
 
 def _check(hand: HandModel, rows: Array, times: Array, target: Array) -> None:
@@ -308,11 +317,27 @@ def _own_joints(hand: HandModel) -> NDArray[np.bool_]:
 
 
 def finger_plans(hand: HandModel, contacts: Sequence[PlannedContact]) -> tuple[FingerPlan, ...]:
-    """Return the fingers; a joint that moves several of them belongs to none."""
+    """
+    Return the fingers; a joint that moves several of them belongs to none.
+
+    Fingers that the same joints move, and none of them alone, count as one: they stop together.
+    """
     own, plans = _own_joints(hand), []
-    for finger in hand.fingers:
-        links = tuple(hand.link_names[link] for link in finger.links)
+    for group in _moved_together(hand):
+        links = tuple(hand.link_names[link] for finger in group for link in finger.links)
+        inside = [finger.name for finger in group]
+        joints = tuple(j for j in group[0].joints if own[j] or len(group) > 1 and all(
+            finger.name in inside for finger in hand.fingers if j in finger.joints))
         plans.append(FingerPlan(
-            finger.name, tuple(j for j in finger.joints if own[j]), links,
+            ' and '.join(inside), joints, links,
             sum(contact.force for contact in contacts if contact.link in links)))
     return tuple(plans)
+
+
+def _moved_together(hand: HandModel) -> list[list[Finger]]:
+    """Return the fingers, those together that have the same joints and none alone."""
+    own, groups = _own_joints(hand), dict[object, list[Finger]]()
+    for finger in hand.fingers:
+        key: object = finger.name if own[list(finger.joints)].any() else finger.joints
+        groups.setdefault(key, []).append(finger)
+    return list(groups.values())

@@ -12,6 +12,8 @@ Array = NDArray[np.float64]
 
 #: Shortest lever of a contact about a joint, for the stiffest that a finger can be [m].
 SHORTEST_LEVER = 0.03
+#: Way of a joint that slides which counts as a radian of one that turns [m/rad].
+SLIDE = 0.05
 #: Travel of the last rows from which the direction of closing is taken [rad].
 LAST_TRAVEL = 0.1
 #: Parts of a grip smaller than this give no direction [rad].
@@ -32,8 +34,8 @@ class TouchPlan:
     closed_time : float
         When the planned joints come [s].
     directions : mapping to (J,) float
-        Of each finger's set-points while it is loaded, the largest part 1: those of the grip,
-        whose torques are those of the planned forces.
+        Of each finger's set-points while it is loaded, the largest part 1, or ``SLIDE`` of a
+        joint that slides: those of the grip, whose torques are those of the planned forces.
     blind_travel : mapping to float
         Along them to the grip [rad], for fingers that cannot feel.
     stiffest : mapping to float
@@ -73,25 +75,26 @@ def touch_plan(hand: HandModel, way: tuple[Array, Array], target: Array,
     """
     rows, times = way
     last, own = rows[-1], sorted(joint for joints in fingers.values() for joint in joints)
-    closing = np.zeros(rows.shape[1])
-    before = rows[np.abs(rows - last).max(axis=1) >= LAST_TRAVEL]
+    closing, unit = np.zeros(rows.shape[1]), np.where(hand.prismatic, SLIDE, 1.0)
+    before = rows[np.abs((rows - last) / unit).max(axis=1) >= LAST_TRAVEL]
     closing[own] = (last - (before[-1] if len(before) else rows[0]))[own]
     further = last.copy()
+    stiffness = np.where(hand.prismatic, hand.joint_stiffness * SLIDE,
+                         hand.joint_stiffness / SHORTEST_LEVER)
     directions, blind, stiffest = {}, {}, {}
     for name, joints in fingers.items():
         part = np.zeros_like(closing)
         part[list(joints)] = closing[list(joints)]
-        closes = _unit(part)
+        closes = unit * _unit(part / unit)
         further += beyond * closes
         part[list(joints)] = (target - last)[list(joints)]
-        travel = float(np.abs(part).max())
-        directions[name] = _unit(part) if travel >= LEAST_GRIP else closes
+        travel = float(np.abs(part / unit).max())
+        directions[name] = unit * _unit(part / unit) if travel >= LEAST_GRIP else closes
         blind[name] = travel if travel >= LEAST_GRIP else 0.0
-        stiffest[name] = float(hand.joint_stiffness[list(joints)].max(initial=0.0)
-                               / SHORTEST_LEVER) or np.inf
+        stiffest[name] = float(stiffness[list(joints)].max(initial=0.0)) or np.inf
     table = np.vstack([rows, np.clip(further, hand.joint_lower, hand.joint_upper)])
-    steps = np.abs(np.diff(table, axis=0)).max(axis=1)
-    near = np.abs(table[1:] - last).max(axis=1) <= beyond
+    steps = np.abs(np.diff(table, axis=0) / unit).max(axis=1)
+    near = np.abs((table[1:] - last) / unit).max(axis=1) <= beyond
     least = np.where(near, steps / speed, 0.0)
     lengths = np.maximum(np.append(np.diff(times), 1e-3), least)
     when = np.cumsum([0.0, *lengths])

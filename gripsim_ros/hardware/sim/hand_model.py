@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from ...core.bodies import convex_hull
 from ...core.hand import HandModel
 from ...library.resources import HAND_URDF, own_hand_file, resolve_uri, share_directory
-from .described_hand import described_hand, joint_leaders, link_pieces
+from .described_hand import CONVEX_SHARE, described_hand, joint_leaders
+from .solids import is_convex
 
 Array = NDArray[np.float64]
 
@@ -126,8 +127,7 @@ def hand_as_simulated(hand: HandModel) -> HandModel:
 
     A link that is simulated as several convex pieces keeps its own surface.
     """
-    whole = [len(pieces) == 1 for pieces in link_pieces(hand)] if own_hand_file(hand) else \
-        [True] * len(hand.links)
+    own = bool(own_hand_file(hand))
     return replace(hand, links=tuple(
-        replace(link, pad=None, mesh=convex_hull(link.mesh) if convex else link.mesh)
-        for link, convex in zip(hand.links, whole)))
+        replace(link, pad=None, mesh=link.mesh if own and not is_convex(link.mesh, CONVEX_SHARE)
+                else convex_hull(link.mesh)) for link in hand.links))

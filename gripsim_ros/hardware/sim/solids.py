@@ -41,18 +41,24 @@ def convex_pieces_of(body, concavity: float = CONCAVITY,
         The object is not convex and coacd is not installed.
     """
     import trimesh
-    mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
-    hull = mesh.convex_hull
-    if mesh.volume > convex_share * hull.volume:
-        return [hull]
+    if is_convex(body, convex_share):
+        return [trimesh.Trimesh(body.vertices, body.faces, process=False).convex_hull]
     try:
         import coacd
     except ModuleNotFoundError as error:
         raise SimulationError('a rigid object that is not convex needs coacd: pip install '
                               '"gripsim_ros[convex]"') from error
+    mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
     coacd.set_log_level('error')
     parts = coacd.run_coacd(coacd.Mesh(mesh.vertices, mesh.faces), threshold=concavity)
     return [trimesh.Trimesh(v, f).convex_hull for v, f in parts]
+
+
+def is_convex(body, convex_share: float = CONVEX_SHARE) -> bool:
+    """Return whether a body fills so much of its hull that this stands for it."""
+    import trimesh
+    mesh = trimesh.Trimesh(body.vertices, body.faces, process=False)
+    return bool(mesh.volume > convex_share * mesh.convex_hull.volume)
 
 
 def tetrahedra_of(body, edge_length: float) -> tuple[Array, NDArray[np.int64]]:

@@ -138,3 +138,21 @@ def test_the_gallery_tells_what_its_examples_answer(tmp_path, monkeypatch, capsy
     handle, anywhere = numbers('power_drill', r'score ([\d.]+)')
     assert anywhere > handle + 0.1 and 'outside the regions allowed' in told['power_drill']
     assert len(numbers('soft_toy', r"'(\d+) mm'")) > 10 and "'0 mm'" in told['soft_toy']
+
+
+def test_an_example_is_planned_with_a_hand_of_ones_own(tmp_path, monkeypatch, capsys):
+    import box_hands
+    from gripsim_ros.apps.cli import examples
+    urdf, own = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1)), tmp_path / 'own.yaml'
+    assert main(['hand', 'new', str(urdf), '--out', str(own)]) == 0
+    asked = []
+
+    def plan(mesh: str, hand: str = ''):
+        asked.append(hand)
+    monkeypatch.setattr(examples, 'plan', plan)
+    monkeypatch.setattr(type(SCENES['tomato']), 'write', lambda *_: ['plan', 'mesh.stl'])
+    assert main(['examples', 'tomato', '--out', str(tmp_path), '--hand', str(own)]) == 0
+    assert asked == [str(own)] and f'--hand {own}' in capsys.readouterr().err
+    assert main(['examples', 'stairs', '--out', str(tmp_path), '--hand', str(own)]) == 2
+    assert 'without a hand' in capsys.readouterr().err
+    assert main(['examples', 'tomato', '--out', str(tmp_path), '--hand', 'none.yaml']) == 2

@@ -1,7 +1,8 @@
 """Any hand in MuJoCo: links where kinematics says, and grasps that are held."""
 
 import box_hands
-from benchmarks.hardware.lifting import lift
+from benchmarks.hardware.grasps import execution_options, SimulatedGrasp
+from benchmarks.hardware.lifting import hold
 import numpy as np
 from plan_cases import plan_by_half_spaces
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.hand.tree import PRISMATIC
+from gripsim_ros.hardware.execution.plan import finger_plans, PlannedContact, Wishes
 from gripsim_ros.hardware.sim.described_hand import (
     described_hand, joint_leaders, link_pieces)
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated, joint_pace, STIFFNESS
@@ -24,6 +26,8 @@ HANDS = {'slider, one motor': box_hands.sliding_gripper(1),
 ATOL_ROUNDOFF = 1e-9
 #: How far joints that follow may lag behind at rest [rad], [m].
 ATOL_FOLLOWS = 1e-3
+#: Forces of closing by touch over those planned: its steps end within so much [-].
+RTOL_TOUCH = 0.2
 #: Torques of a joint at rest over those told by stiffness and error [-].
 RTOL_SPRING = 0.02
 
@@ -99,13 +103,30 @@ def test_each_pad_has_texels_on_its_link(hand):
             assert (texels >= low - 1e-6).all() and (texels <= high + 1e-6).all()
 
 
-@pytest.mark.parametrize('text', ['slider, one motor', 'three fingers'])
-def test_the_first_ranked_grasp_is_held(text, tmp_path):
+@pytest.mark.parametrize('text', ['slider, one motor',
+                                  pytest.param('three fingers', marks=pytest.mark.nightly)])
+def test_the_first_ranked_grasp_is_held_with_the_planned_forces(text, tmp_path):
     hand = propose_hand(box_hands.write_urdf(tmp_path, HANDS[text]), tmp_path / 'own.yaml').hand
     body = GraspObject(shapes.box((0.04, 0.03, 0.05), 0.006), Material(1e6, 0.45, 800.0, 0.6))
-    result = plan_by_half_spaces(body, hand=hand, hypotheses=2, count=1)
-    execution = lift(hand, body, result.grasps[0], squeeze=0.0)
-    assert execution.lifted and execution.slip < 2e-3, execution.message
+    grasp = plan_by_half_spaces(body, hand=hand, hypotheses=2, count=1).grasps[0]
+    found = hold(hand, body, grasp)
+    assert found.held and found.shift < 5e-3, found
+    wishes = Wishes(lift_height=0.04, by_touch=True)
+    done = SimulatedGrasp(hand, body, grasp, wishes, execution_options(), body='rigid').run()
+    assert done.lifted, done.message
+    planned = sum(contact.force for contact in done.plan.contacts)
+    assert sum(done.closed.forces.values()) == pytest.approx(planned, rel=RTOL_TOUCH)
+
+
+def test_fingers_of_one_motor_count_as_one(tmp_path):
+    texts = {1: box_hands.sliding_gripper(1), 2: box_hands.sliding_gripper(2)}
+    for motors, text in texts.items():
+        urdf = box_hands.write_urdf(tmp_path, text)
+        hand = propose_hand(urdf, tmp_path / 'own.yaml').hand
+        contacts = [PlannedContact(link, 1.5) for link in hand.link_names[1:]]
+        fingers = finger_plans(hand, contacts)
+        assert len(fingers) == motors and [f.joints for f in fingers] == [(0,), (1,)][:motors]
+        assert [f.force for f in fingers] == [3.0 / motors] * motors
 
 
 def test_links_that_are_not_convex_are_pieces_and_alike_ones_are_shared(tmp_path):
