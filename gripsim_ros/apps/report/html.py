@@ -33,6 +33,8 @@ RANKED = ('In this order: first grasps whose numbers are quantitative, then thos
           'fingers the object comes to rest, then those whose closing leaves it in place, then '
           'by score, the sum of the terms. A grasp much like a better one (preshape, palm, '
           'contacts) comes after all others of its kind.')
+#: Units of moduli, the largest first [Pa].
+MODULI = ((1e9, 'GPa'), (1e6, 'MPa'), (1e3, 'kPa'))
 SCRIPTS = ('geometry.js', 'viewer.js', 'page.js')
 
 
@@ -73,10 +75,16 @@ def _subtitle(answer: PlanAnswer) -> str:
     size = ' x '.join(f'{1e3 * extent:.0f}' for extent in np.asarray(body.mesh.extents))
     return (f'{answer.hand.name} · {size} mm · {1e3 * body.mass_properties.mass:.0f} g · '
             f'{body.material.name or "material"}: '
-            f'E {1e-3 * body.material.youngs_modulus:.4g} kPa, '
+            f'E {_modulus(body.material.youngs_modulus)}, '
             f'friction {body.material.friction:g} · {len(answer.grasps)} grasps of '
             f'{answer.statistics["evaluated"]} hypotheses in '
             f'{answer.statistics["planning_time"]:.1f} s')
+
+
+def _modulus(value: float) -> str:
+    """Return a modulus [Pa] with the unit in which it is a short number."""
+    power, unit = next((pair for pair in MODULI if value >= pair[0]), MODULI[-1])
+    return f'{value / power:.4g} {unit}'
 
 
 def _view(scene: DisplayScene | None, answer: PlanAnswer) -> str:
@@ -182,10 +190,19 @@ def _rejections(rejected: Mapping[str, int]) -> str:
 
 
 def _statistics(statistics: Mapping[str, Any]) -> str:
-    rows = [(name.replace('_', ' '), '; '.join(map(str, value)) or 'none'
-             if isinstance(value, (list, tuple)) else f'{value:.6g}'
-             if isinstance(value, float) else str(value)) for name, value in statistics.items()]
+    rows = [(name.replace('_', ' '), _told(name, value)) for name, value in statistics.items()]
     return _table('statistics', ('', ''), rows, wrap=(1,))
+
+
+def _told(name: str, value: Any) -> str:
+    """Return a number of the planning, a truth or a list as it is read."""
+    if isinstance(value, (list, tuple)):
+        return '; '.join(map(str, value)) or 'none'
+    if isinstance(value, bool):
+        return 'yes' if value else 'no'
+    if isinstance(value, float):
+        return f'{value:.1f} s' if name.endswith('time') else f'{value:.6g}'
+    return 'none' if value is None else str(value)
 
 
 def _table(identifier: str, head: Sequence[str], rows: Iterable[Sequence[str]],

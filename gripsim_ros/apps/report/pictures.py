@@ -67,7 +67,7 @@ def scene_picture(scene: DisplayScene, index: int = 0,
     half = (width // 2, height)
     views = _rendered(scene, largest, [
         (View(index), best_viewpoint(scene, index).camera(half)),
-        (View(index, hand=NEAR_HAND), best_viewpoint(
+        (View(index, hand=NEAR_HAND, surroundings=False), best_viewpoint(
             scene, index, NEAR_ZOOM, NEAR_ELEVATION).camera(half))])
     picture = _picture(np.concatenate(views, axis=1))
     draw = ImageDraw.Draw(picture)

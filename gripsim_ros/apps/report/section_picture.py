@@ -222,8 +222,7 @@ def _write_legend(draw: ImageDraw.ImageDraw, section: Section, grasp: RankedGras
     more = _centre_enlargement(section, grasp, centre)
     draw.text((20, 58), f'displacements enlarged {times:g} times, pressure up to '
               f'{1e-3 * _peak(grasp):.1f} kPa', FAINT, small)
-    draw.text((20, 90), f'centre of mass moved {np.linalg.norm(shift):.2f} um, {inside:.2f} um '
-              f'of it in this plane (enlarged {more:g} times)', FAINT, small)
+    draw.text((20, 90), centre_line(shift, inside, grasp.centre_shift, more), FAINT, small)
     scale, _ = _scale(section)
     length, x, y = 0.01 * scale, 20.0, SIZE[1] - 72
     draw.line([(x, y), (x + length, y)], fill=INK, width=4)
@@ -240,6 +239,18 @@ def _write_legend(draw: ImageDraw.ImageDraw, section: Section, grasp: RankedGras
         draw.rectangle([x, y - 9, x + 24, y + 9], fill=colour)
         draw.text((x + 34, y - 15), name, FAINT, small)
         x += width
+
+
+def centre_line(shift: Array, inside: float, against: float, times: float) -> str:
+    """
+    Return how far the centre of mass moved.
+
+    ``shift (3,)`` from where it was, ``inside`` of it in the plane, both [µm]; ``against`` the
+    body's rigid motion [m], not told where it is NaN; ``times`` by which it is enlarged.
+    """
+    told = f' ({1e6 * against:.1f} um against the body)' if np.isfinite(against) else ''
+    return (f'centre of mass moved {np.linalg.norm(shift):.1f} um{told}, {inside:.1f} um in this '
+            f'plane (enlarged {times:g} times)')
 
 
 def _rgb(colour: Sequence[float] | Array) -> tuple[int, ...]:

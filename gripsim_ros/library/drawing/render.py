@@ -20,6 +20,8 @@ Image = NDArray[np.float32]
 OVERSAMPLING = 2
 #: How much of the hand is seen before the object, and elsewhere.
 HAND_OVER_OBJECT, HAND_ALONE = 0.30, 0.94
+#: How much is seen of what stands about the object.
+STANDING = 0.6
 BACKGROUND_TOP, BACKGROUND_BOTTOM = (0.99, 0.99, 1.0), (0.87, 0.89, 0.92)
 #: Lights: direction towards the light in the camera's frame (x right, y down, z away), strength.
 LIGHTS = (((-0.4, -0.7, -0.6), 0.62), ((0.8, -0.1, -0.5), 0.22), ((0.0, 0.9, -0.3), 0.10))
@@ -33,13 +35,15 @@ class View:
     """
     What to draw: a grasp and a row of its trajectory (-1: the last), forces, the hand.
 
-    ``hand`` is how much of the hand is seen: 1 as a whole, 0 not at all.
+    ``hand`` is how much of the hand is seen: 1 as a whole, 0 not at all. ``surroundings``: with
+    what stands about the object, where it is known.
     """
 
     grasp: int = 0
     row: int = -1
     forces: bool = True
     hand: float = 1.0
+    surroundings: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +156,12 @@ def render(scene: DisplayScene, view: View, camera: Camera, largest_pressure: fl
     fine = refined(camera)
     solid = render_layer(_solid_surface(scene, shown, view, largest_pressure), fine)
     image = over(background(fine), solid, np.isfinite(solid.depth).astype(np.float32))
+    if view.surroundings and scene.surroundings:
+        standing = render_layer(merge_surfaces([
+            make_surface(one.mesh.vertices, one.mesh.faces, np.array(one.colour))
+            for one in scene.surroundings]), fine)
+        in_front = np.isfinite(standing.depth) & (standing.depth < solid.depth)
+        image = over(image, standing, (STANDING * in_front).astype(np.float32))
     if view.hand > 0.0:
         hand = render_layer(_hand_surface(scene, shown, view.row), fine)
         in_front = np.isfinite(hand.depth) & (hand.depth < solid.depth)

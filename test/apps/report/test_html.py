@@ -21,6 +21,7 @@ from gripsim_ros.apps.report.html import render_report
 from gripsim_ros.apps.report.motion_picture import motion_picture
 from gripsim_ros.apps.report.packing import packed_json
 from gripsim_ros.apps.report.payload import scene_data
+from gripsim_ros.apps.report.pictures import scene_picture
 from gripsim_ros.core.bodies import TriangleMesh
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import transform
@@ -162,8 +163,18 @@ def test_data_give_back_what_stands_about_the_object_and_pictures_show_it():
     table, = scene_data(scene)['surroundings']
     corners = np.frombuffer(base64.b64decode(table['vertices']), '<f4').reshape(-1, 3)
     assert_allclose(np.ptp(corners, axis=0), TABLE[0, 1:4], atol=ATOL_SINGLE)
-    pictures = [np.asarray(motion_picture(one), int) for one in (bare, scene)]
-    assert np.abs(pictures[1] - pictures[0]).mean() > 1.0
+    for draw in (motion_picture, scene_picture):
+        pictures = [np.asarray(draw(one), int) for one in (bare, scene)]
+        assert np.abs(pictures[1] - pictures[0]).mean() > 1.0, draw.__name__
+
+
+def test_moduli_and_numbers_of_the_planning_have_units():
+    answer = made_up_answer(1)
+    stiff = replace(answer, grasp_object=replace(answer.grasp_object, material=replace(
+        answer.grasp_object.material, youngs_modulus=2.0e9)), statistics={
+            **answer.statistics, 'planning_time': 3.7, 'timed_out': False})
+    text = render_report(stiff)
+    assert 'E 2 GPa' in text and '>3.7 s<' in text and '>False<' not in text
 
 
 def test_meshes_that_links_share_are_sent_once(page):

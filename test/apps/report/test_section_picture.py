@@ -10,7 +10,7 @@ import trimesh
 
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.apps.report.section_picture import cut_section, draw_section, SIZE
+from gripsim_ros.apps.report.section_picture import centre_line, cut_section, draw_section, SIZE
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.drawing.scene import told_in_own_frame
 
@@ -108,3 +108,9 @@ def test_settling_is_no_part_of_the_deformation_shown():
     for mine, theirs in zip(back.contacts, grasp.contacts):
         for name in ('point', 'normal', 'force'):
             assert_allclose(getattr(mine, name), getattr(theirs, name), atol=ATOL_ROUNDOFF)
+
+
+def test_the_shift_of_the_centre_is_told_as_the_summary_tells_it():
+    line = centre_line(np.array([3.0, 0.0, 4.0]), 3.0, 12.5e-6, 200.0)
+    assert line.startswith('centre of mass moved 5.0 um (12.5 um against the body), 3.0 um in')
+    assert 'against' not in centre_line(np.zeros(3), 0.0, np.nan, 1.0)

@@ -152,6 +152,7 @@ function place() {
     const start = 16 * (at * links + k);
     return [`link ${link.mesh} ${link.colour}`, poses.subarray(start, start + 16)];
   });
+  data.surroundings.forEach((_, k) => viewer.glass.push([`standing ${k}`, IDENTITY]));
   viewer.solids = [['object', IDENTITY]];
   viewer.marks = [];
   if (state.forces && closed) {
