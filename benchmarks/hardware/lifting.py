@@ -22,8 +22,8 @@ from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand, material_library
 
 LIFT = 0.04
-#: How long the weight pulls along each axis [s], and how an execution ends that lifted the object.
-PULL_TIME, LIFTED = 1.0, 'lifted'
+#: How long the weight pulls along each axis [s].
+PULL_TIME = 1.0
 #: The body whose grasps are lifted by the tests of the launch, too.
 BALL = 'wooden ball'
 
@@ -41,51 +41,54 @@ def bodies(names=()) -> dict[str, GraspObject]:
 def lift(hand, body: GraspObject, grasp, factor: float = 1.0, squeeze: float = MOST_SQUEEZE,
          **simulation):
     """Return the execution of one grasp: closed with so much of the planned forces, and lifted."""
-    return _lifted(hand, body, grasp, factor, squeeze, **simulation).run()
-
-
-def _lifted(hand, body: GraspObject, grasp, factor: float, squeeze: float, **simulation):
-    """Return the simulation of a grasp that is to be lifted."""
     wishes = Wishes(lift_height=LIFT, squeeze=squeeze)
     return SimulatedGrasp(hand, body, grasp, wishes, execution_options(force_factor=factor),
-                          body='rigid', **simulation)
+                          body='rigid', **simulation).run()
 
 
 @dataclass(frozen=True)
 class Held:
-    """What became of a grasp: how its execution ended, and the worst motion since [m], [rad]."""
+    """
+    What became of a grasp in physics.
+
+    ``status`` is how closing ended, ``message`` what was said of it; ``shift`` [m] and ``turn``
+    [rad] are the worst motion of the object in the hand since.
+    """
 
     status: str
+    message: str
     shift: float
     turn: float
 
     @property
     def held(self) -> bool:
-        """Return whether it was lifted, and stayed in the hand wherever its weight pulled."""
-        return self.status == LIFTED and self.shift <= MAX_SHIFT and self.turn <= MAX_TURN
+        """Return whether the object stayed in the hand wherever its weight pulled."""
+        return self.shift <= MAX_SHIFT and self.turn <= MAX_TURN
 
 
 def hold(hand, body: GraspObject, grasp, **simulation) -> Held:
     """
-    Close a grasp as planned, lift the object, then let its weight pull along six axes in turn.
+    Close a grasp as planned, let the weight set in, then let it pull along six axes in turn.
 
-    A hand whose simulation loses its footing has lost the object.
+    Whatever the execution says of contacts, physics alone tells whether the object is held.
     """
-    simulated = _lifted(hand, body, grasp, 1.0, 0.0, **simulation)
+    simulated = SimulatedGrasp(hand, body, grasp, Wishes(), execution_options(), body='rigid',
+                               **simulation)
     execution, world = simulated.run(), simulated.world
-    if not execution.lifted:
-        return Held(execution.message or execution.status.name, np.nan, np.nan)
     start, shift, turn = world.T_palm_object, 0.0, 0.0
+    world.lift_off()
     for axis in (*np.eye(3), *-np.eye(3)):
         world.model.opt.gravity[:] = GRAVITY * world.T_world_object[:3, :3] @ axis
         for _ in range(round(PULL_TIME / world.options.time_step)):
             world.step()
-        moved = inverse(start) @ world.T_palm_object
-        shift = max(shift, float(np.linalg.norm((world.T_palm_object - start)[:3, 3])))
-        turn = max(turn, float(Rotation.from_matrix(moved[:3, :3]).magnitude()))
-        if world.exploded or shift > MAX_SHIFT or turn > MAX_TURN:
-            return Held(LIFTED, np.inf if world.exploded else shift, turn)
-    return Held(LIFTED, shift, turn)
+            if world.exploded:
+                return Held(execution.status.name, 'lost its footing', np.inf, np.inf)
+        now = world.T_palm_object
+        shift = max(shift, float(np.linalg.norm((now - start)[:3, 3])))
+        turn = max(turn, float(Rotation.from_matrix((inverse(start) @ now)[:3, :3]).magnitude()))
+        if shift > MAX_SHIFT or turn > MAX_TURN:
+            break
+    return Held(execution.status.name, execution.message, shift, turn)
 
 
 def found_share(execution) -> float:
