@@ -9,6 +9,11 @@ from rclpy.context import Context
 #: A node that was killed stays in the graph for the 20 s of its lease, beside the one that took
 #: its place; whoever carries the same name for longer than this lives [s].
 NAMESAKE_TIME = 25.0
+#: Nodes that are started or ended together are all there, or all gone, within this; what is
+#: waited for longer is told in the log, the diagnostics tell it at once [s].
+AWAITED_TIME = 15.0
+#: How begins what diagnostics say of a node that waits for others.
+WAITING = 'waiting for '
 
 
 class Meter:
@@ -73,6 +78,26 @@ class Traffic:
         self._counts = dict.fromkeys(self._counts, 0)
         self._read_time = now
         return {**values, 'callbacks late [ms]': f'{1e3 * max(0.0, elapsed - self._period):.0f}'}
+
+
+class Awaited:
+    """Says once what a node waits for, where it waits for long, and that it waits no more."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Wait for nothing."""
+        self._clock, self._since = clock, clock()
+        self._awaited = self._told = ''
+
+    def look(self, missing: str) -> str:
+        """Return the line to log now that this is missing, or ''."""
+        awaited = missing if missing.startswith(WAITING) else ''
+        if awaited != self._awaited:
+            self._awaited, self._since = awaited, self._clock()
+        if awaited == self._told or (
+                awaited and self._clock() - self._since < AWAITED_TIME):
+            return ''
+        self._told = awaited
+        return awaited or 'waits for nothing any more'
 
 
 class Namesakes:

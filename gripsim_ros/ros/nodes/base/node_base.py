@@ -24,7 +24,7 @@ from ....core.errors import GripsimError
 from ....core.hand import HandModel
 from ....library.resources import load_hand, resolve_uri, share_directory
 from ...environment import clean_shared_memory
-from .health import Namesakes, Traffic, if_ok
+from .health import Awaited, Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
 from .memory import manage_memory
@@ -110,7 +110,7 @@ class SuiteNode(LifecycleNode):
         self.thread_count = DEFAULT_THREADS
         self.active = False
         self.last_error = ''
-        self._told_awaited = self._told_namesakes = ''
+        self._told_namesakes, self._awaited = '', Awaited()
         self._namesakes = Namesakes(self.get_name(), self.get_namespace())
         self._readers: list[RingReader] = []
         self._configured = False
@@ -248,11 +248,10 @@ class SuiteNode(LifecycleNode):
         return DiagnosticStatus.WARN if missing or not self.active else DiagnosticStatus.OK
 
     def _tell_missing(self, missing: str) -> None:
-        """Log once what the node waits for, and that it waits no more."""
-        awaited = missing if missing.startswith('waiting for ') else ''
-        if awaited != self._told_awaited:
-            self._told_awaited = awaited
-            self.get_logger().info(awaited or 'waits for nothing any more')
+        """Log once what the node waits for long, and that it waits no more."""
+        line = self._awaited.look(missing)
+        if line:
+            self.get_logger().info(line)
 
     def _tell_namesakes(self) -> str:
         """Warn once of other nodes of this name, and return what is told of them."""

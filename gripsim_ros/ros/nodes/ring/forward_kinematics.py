@@ -92,9 +92,7 @@ class ForwardKinematicsNode(StageNode):
             self._description = self.create_publisher(String, 'robot_description', latched(1))
             self._description.publish(String(data=self.hand.files[0].read_text(encoding='utf-8')))
         if TFMessage is None:
-            self.get_logger().info('tf2_msgs is not installed: poses come from the topics '
-                                   'palm_pose and object_pose alone')
-            return
+            return      # the diagnostics tell it, and `gripsim doctor`
         self.create_subscription(TFMessage, '/tf', lambda msg: self._on_tf(msg, False), sensor,
                                  callback_group=group)
         self.create_subscription(TFMessage, '/tf_static', lambda msg: self._on_tf(msg, True),

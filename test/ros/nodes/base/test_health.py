@@ -14,7 +14,7 @@ from gripsim_interfaces.msg import HandConfigurations, RingHeader  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
 from gripsim_ros.ros.nodes.base.health import (  # noqa: E402
-    NAMESAKE_TIME, Namesakes, Traffic, if_ok)
+    AWAITED_TIME, NAMESAKE_TIME, Awaited, Namesakes, Traffic, if_ok)
 from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
 from gripsim_ros.ros.nodes.base.ring_reader import RingReader  # noqa: E402
 from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
@@ -39,6 +39,7 @@ def context():
 
 @pytest.mark.parametrize('kind', NODES)
 def test_a_node_that_is_alone_says_how_it_is_and_whom_it_awaits(context, kind, monkeypatch):
+    monkeypatch.setattr('gripsim_ros.ros.nodes.base.health.AWAITED_TIME', 0.0)
     module = re.sub('(?<!^)(?=[A-Z])', '_', kind.removesuffix('Node')).lower()
     node = getattr(import_module(PROGRAMS[module]), kind)(
         context=context, namespace='/alone')
@@ -152,6 +153,19 @@ def test_a_stage_awaits_its_planner_no_more_once_it_is_there(context):
         node.close()
         node.destroy_node()
         other.destroy_node()
+
+
+def test_what_is_waited_for_long_is_told_once_and_its_coming_too():
+    now = [0.0]
+    awaited = Awaited(lambda: now[0])
+    assert not awaited.look('waiting for a') and not awaited.look('')    # it comes at once
+    assert not awaited.look('waiting for a')
+    now[0] = 0.9 * AWAITED_TIME
+    assert not awaited.look('waiting for a') and not awaited.look('waiting for b')
+    now[0] += 1.1 * AWAITED_TIME
+    assert awaited.look('waiting for b') == 'waiting for b'
+    assert not awaited.look('waiting for b')
+    assert awaited.look('') == 'waits for nothing any more' and not awaited.look('')
 
 
 def test_a_namesake_is_told_once_it_has_outlived_the_lease_of_a_dead_one():
