@@ -7,11 +7,10 @@ import numpy as np
 from ..batches import ConfigurationBatch
 from ..bodies import GraspObject
 from ..hand import HandModel
-from .closing.batching import Conditions
+from .closing.batching import Conditions, ItemWork
 from .closing.closing import Closing
 from .closing.force_control import ForceHistory
 from .closing.force_level import ForceLevel
-from .closing.grasp_state import GraspState
 from .closing.knowledge import ClosingKnowledge, HeldGrasp
 from .closing.limits import ClosingLimits
 from .options import PlannerOptions
@@ -98,7 +97,7 @@ def in_order(rounds: SettlingRounds, verdicts: Verdicts) -> list[int]:
     return list(dict.fromkeys(settled + others))
 
 
-class ClosingsAgain:
+class ClosingsAgain(ItemWork[Closing]):
     """
     The work of closing the best again, in rounds, until as many as wanted hold and settle.
 
@@ -120,45 +119,35 @@ class ClosingsAgain:
     options : PlannerOptions
     """
 
-    any_order = True
-
     def __init__(self, closings: Iterable[Closing], wanted: int, rounds: SettlingRounds,
                  verdicts: Verdicts, conditions: Conditions, options: PlannerOptions) -> None:
+        super().__init__({}, conditions, options)
         self._waiting, self._wanted = list(closings), wanted
         self._rounds, self._verdicts = rounds, verdicts
-        self._conditions, self._options = conditions, options
-        self._active: dict[int, Closing] = {}
         self._begun = 0
 
     def unfinished(self) -> list[int]:
         """Return the closings without verdict; a new round begins where the last left too few."""
-        if self._waiting and not self._active and not self._rounds.unfinished() and (
+        if self._waiting and not self.items and not self._rounds.unfinished() and (
                 self._lacks_grasps()):
             count, self._begun = self._wanted + SPARE_GRASPS, self._begun + 1
             chosen, self._waiting = self._waiting[:count], self._waiting[count:]
-            self._active = {closing.hypothesis.number: closing for closing in chosen}
-        return list(self._active)
+            self.items = {closing.hypothesis.number: closing for closing in chosen}
+        return list(self.items)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next closings and the question about them."""
-        return self._conditions.next_question([self._active[number] for number in free],
+        return self._conditions.next_question([self.items[number] for number in free],
                                               self._options)
 
-    def take(self, number: int, state: GraspState) -> None:
-        """Take the answer for a closing, which ends with the forces wanted, or without grasp."""
-        closing = self._active[number]
-        closing.answer(state)
-        if closing.done:
-            self._verdicts.conclude(self._active.pop(number))
-
-    def fail(self, number: int, reason: str) -> None:
-        """End a closing whose question cannot be answered."""
-        self._active[number].fail(reason)
-        self._verdicts.conclude(self._active.pop(number))
+    def answered(self, number: int) -> None:
+        """Conclude a closing that ended with the forces wanted, or without grasp."""
+        if self.items[number].done:
+            self._verdicts.conclude(self.items.pop(number))
 
     def stop(self) -> None:
         """Drop what is not closed."""
-        self._active, self._waiting = {}, []
+        self.items, self._waiting = {}, []
 
     def _lacks_grasps(self) -> bool:
         grasps = self._verdicts.grasps.values()

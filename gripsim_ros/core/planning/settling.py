@@ -15,7 +15,8 @@ import numpy as np
 from ..arrays import Array
 from ..batches import DETAIL_FORCES, DETAIL_SURFACE, ConfigurationBatch
 from ..transforms import rotation_about
-from .closing.batching import Conditions
+from .closing.batching import Conditions, ItemWork
+from .closing.closing import Closing
 from .closing.question import Question, settled_question
 from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState, in_found_frame
@@ -77,11 +78,14 @@ class Settling:
         """Return the question for the object moved as the last answer proposed."""
         return settled_question(self._question, self._next())
 
-    def answer(self, state: GraspState | None) -> None:
-        """Take the answer to the last question; None: there is none, and settling ends."""
-        self._asks = self._options.settling_steps if state is None else self._asks + 1
-        if state is not None and _can_settle(state) and (
-                state.residual < self._best.state.residual):
+    def fail(self, reason: str) -> None:
+        """End where the object came: the question cannot be answered."""
+        self._asks = self._options.settling_steps
+
+    def answer(self, state: GraspState) -> None:
+        """Take the answer to the last question."""
+        self._asks += 1
+        if _can_settle(state) and state.residual < self._best.state.residual:
             self._best, self._fraction = _SettledState(self._next(), state), 1.0
         else:
             self._fraction *= 0.5
@@ -103,7 +107,7 @@ def _can_settle(state: GraspState) -> bool:
     return state.capable and bool(np.isfinite(state.residual))
 
 
-class Settlings:
+class Settlings(ItemWork[Settling]):
     """
     The work of settling grasps, by their numbers.
 
@@ -118,36 +122,23 @@ class Settlings:
     any_order = False
 
     def __init__(self, conditions: Conditions, options: PlannerOptions, batch_size: int) -> None:
-        self._conditions, self._options, self._batch_size = conditions, options, batch_size
-        self._settlings: dict[int, Settling] = {}
+        super().__init__({}, conditions, options)
+        self._batch_size = batch_size
 
     def begin(self, number: int, question: Question, state: GraspState) -> None:
         """Begin to settle a grasp from the question about it and its answer."""
-        self._settlings[number] = Settling(question, state, self._options)
-
-    def unfinished(self) -> list[int]:
-        """Return the grasps that have not settled."""
-        return [number for number, settling in self._settlings.items() if not settling.done]
+        self.items[number] = Settling(question, state, self._options)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next grasps and the question about them."""
-        chosen = free[:self._batch_size]
-        return chosen, self._conditions.batch([self._settlings[n].question() for n in chosen])
-
-    def take(self, number: int, state: GraspState | None) -> None:
-        """Take an answer."""
-        self._settlings[number].answer(state)
-
-    def fail(self, number: int, reason: str) -> None:
-        """End the settling of a grasp where it is."""
-        self.take(number, None)
+        return self.ask(free[:self._batch_size])
 
     def stop(self) -> None:
         """Go on: grasps that hold are worth it."""
 
     def settled(self, number: int, held: HeldGrasp) -> HeldGrasp:
         """Return a held grasp, with the object settled if it was chosen to settle."""
-        settling = self._settlings.get(number)
+        settling = self.items.get(number)
         return held if settling is None else settling.settled(held)
 
 
@@ -184,21 +175,21 @@ class SettlingRounds(Settlings):
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best grasps, those wanted or ``count``: once one settles, only settled."""
         grasps = [grasp for number, grasp in self._verdicts.grasps.items()
-                  if not self._settlings or number in self._settlings]
-        if self.moving is not None and self._settlings and self._ended():
+                  if not self.items or number in self.items]
+        if self.moving is not None and self.items and self._ended():
             grasps = [self.moving(grasp) for grasp, _ in as_choices(grasps)]
         return [told(grasp, like) for grasp, like in as_choices(grasps)[:count or self._wanted]]
 
     def lacks_grasps(self) -> bool:
         """Return True if rounds have ended and fewer than wanted remain."""
-        return bool(self._settlings) and self._ended() and self._remaining() < self._wanted
+        return bool(self.items) and self._ended() and self._remaining() < self._wanted
 
     def next_round(self, key: Callable[[RankedGrasp], Key] = rank_key) -> list[int]:
         """Return the grasps that settle next, best first; none while a round goes on."""
         if (self._remaining() >= self._wanted and not self._all) or not self._ended():
             return []
         fresh = (grasp for number, grasp in self._verdicts.grasps.items()
-                 if number not in self._settlings)
+                 if number not in self.items)
         order = as_choices(fresh, key)[:self._wanted + SPARE_GRASPS]
         return [grasp.hypothesis for grasp, _ in order]
 
@@ -211,10 +202,9 @@ class SettlingRounds(Settlings):
                            held.state)
         return super().unfinished()
 
-    def take(self, number: int, state: GraspState | None) -> None:
-        """Take an answer; a grasp that has settled is judged again."""
-        super().take(number, state)
-        if not self._settlings[number].done:
+    def answered(self, number: int) -> None:
+        """Judge a grasp that has settled again."""
+        if not self.items[number].done:
             return
         closing, held = self._verdicts.closed(number)
         settled = self.settled(number, held)
@@ -225,13 +215,13 @@ class SettlingRounds(Settlings):
             self._verdicts.reject(closing)
 
     def _ended(self) -> bool:
-        return all(settling.done for settling in self._settlings.values())
+        return all(settling.done for settling in self.items.values())
 
     def _remaining(self) -> int:
-        return sum(number in self._verdicts.grasps for number in self._settlings)
+        return sum(number in self._verdicts.grasps for number in self.items)
 
 
-class Refinement:
+class Refinement(ItemWork[Closing]):
     """
     Closings that hold and go on: those whose grasps would settle next.
 
@@ -252,45 +242,27 @@ class Refinement:
 
     def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions,
                  options: PlannerOptions) -> None:
+        super().__init__(verdicts.closings, conditions, options)
         self._rounds, self._verdicts = rounds, verdicts
-        self._conditions, self._options = conditions, options
         self._predicted: dict[int, tuple[float, bool]] = {}
         self._chosen: list[int] = []
-        self._stopped = False
 
     def unfinished(self) -> list[int]:
         """Return the closings to be refined now; a new round begins where the last has ended."""
         if self._stopped:
             return []
-        if all(self._done(number) for number in self._chosen):
+        if all(self.items[number].done for number in self._chosen):
             self._chosen = self._rounds.next_round(self._predicted_key)
-        return [number for number in self._chosen if not self._done(number)]
+        return [number for number in self._chosen if not self.items[number].done]
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next closings and the question about them."""
-        return self._conditions.next_question([self._verdicts.closings[n] for n in free],
-                                              self._options)
+        return self._conditions.next_question([self.items[n] for n in free], self._options)
 
-    def take(self, number: int, state: GraspState) -> None:
-        """Take the answer for a closing."""
-        self._verdicts.closings[number].answer(state)
-        self._keep(number)
-
-    def fail(self, number: int, reason: str) -> None:
-        """End the refinement of a closing with the grasp held."""
-        self._verdicts.closings[number].fail(reason)
-        self._keep(number)
-
-    def stop(self) -> None:
-        """Refine nothing any more."""
-        self._stopped = True
-
-    def _keep(self, number: int) -> None:
+    def answered(self, number: int) -> None:
+        """Keep the grasp that a closing holds now."""
         self._predicted.pop(number, None)
         self._verdicts.hold(*self._verdicts.closed(number))
-
-    def _done(self, number: int) -> bool:
-        return self._verdicts.closings[number].done
 
     def _predicted_key(self, grasp: RankedGrasp) -> Key:
         """Return the key of ranking with the predicted score after refinement."""

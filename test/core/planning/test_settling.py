@@ -203,7 +203,7 @@ def test_a_step_that_worsens_the_balance_is_taken_back_and_halved(world):
 
 def test_an_answer_that_fails_ends_the_asking(world):
     settling = Settling(asked(world._hand), row(world), planner_options())
-    settling.answer(None)
+    settling.fail('no answer')
     assert settling.done and not settling.balanced
 
 

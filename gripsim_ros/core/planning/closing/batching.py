@@ -1,8 +1,8 @@
 """Closings in batches: questions of one detail together, and closings run to their verdicts."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, Protocol
+from dataclasses import dataclass, fields, replace
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -57,6 +57,72 @@ class Conditions:
             chosen = forces[:options.batch_size]
         return ([closing.hypothesis.number for closing in chosen],
                 self.batch([closing.question() for closing in chosen]))
+
+
+class Item(Protocol):
+    """What is asked and answered until it is ``done``."""
+
+    @property
+    def done(self) -> bool:
+        """Return True if nothing more is to be asked."""
+
+    def question(self) -> Question:
+        """Return the configuration to be judged next."""
+
+    def answer(self, state: GraspState) -> None:
+        """Take the stages' answer to the last question."""
+
+    def fail(self, reason: str) -> None:
+        """Take note that the question cannot be answered."""
+
+
+ItemT = TypeVar('ItemT', bound=Item)
+
+
+class ItemWork(Generic[ItemT]):
+    """
+    Work on numbered items, which know what to ask; that of ``AskAndTell``, without its choice.
+
+    Parameters
+    ----------
+    items : dict of int to Item
+    conditions : Conditions
+    options : PlannerOptions
+    """
+
+    any_order = True
+
+    def __init__(self, items: dict[int, ItemT], conditions: Conditions,
+                 options: PlannerOptions) -> None:
+        self.items, self._conditions, self._options = items, conditions, options
+        self._stopped = False
+
+    def unfinished(self) -> list[int]:
+        """Return the numbers of the items to be asked about, none once the work was stopped."""
+        return [] if self._stopped else [
+            number for number, item in self.items.items() if not item.done]
+
+    def ask(self, chosen: list[int], **changed: Any) -> tuple[list[int], ConfigurationBatch]:
+        """Return items and the question about them, under conditions of which some changed."""
+        questions = [self.items[number].question() for number in chosen]
+        return chosen, replace(self._conditions, **changed).batch(questions)
+
+    def take(self, number: int, state: GraspState) -> None:
+        """Take the answer for an item."""
+        self.items[number].answer(state)
+        self.answered(number)
+
+    def fail(self, number: int, reason: str) -> None:
+        """Take note that the question about an item cannot be answered."""
+        self.items[number].fail(reason)
+        self.answered(number)
+
+    def answered(self, number: int) -> None:
+        """Do what is to follow an answer, or that there is none: nothing."""
+
+    def stop(self) -> None:
+        """Ask nothing any more."""
+        self._stopped = True
 
 
 class Judge(Protocol):

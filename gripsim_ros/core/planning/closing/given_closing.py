@@ -14,7 +14,7 @@ from .. import rejections
 from ..hypotheses.generate import Hypothesis
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import PlannerOptions
-from .batching import Conditions
+from .batching import Conditions, ItemWork
 from .closing import Closing
 from .grasp_state import GraspState
 from .limits import ClosingLimits
@@ -221,7 +221,7 @@ def _last_joints(closing: Closing) -> Array:
     return closing.question().joint_positions if miss is None else miss.joint_positions
 
 
-class GivenClosings:
+class GivenClosings(ItemWork[GivenClosing]):
     """
     The work of closing given grasps, by their numbers.
 
@@ -232,34 +232,19 @@ class GivenClosings:
     options : PlannerOptions
     """
 
-    any_order = True
-
     def __init__(self, closings: list[GivenClosing], conditions: Conditions,
                  options: PlannerOptions) -> None:
-        self._closings, self._conditions, self._options = closings, conditions, options
-
-    def unfinished(self) -> list[int]:
-        """Return the grasps that are not closed."""
-        return [i for i, closing in enumerate(self._closings) if not closing.done]
+        super().__init__(dict(enumerate(closings)), conditions, options)
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the next grasps, of one detail and load, and the question about them."""
-        asked = {i: self._closings[i].question() for i in free}
-        detail, multiple = asked[free[0]].detail, self._closings[free[0]].multiple
+        details = {i: self.items[i].question().detail for i in free}
+        detail, multiple = details[free[0]], self.items[free[0]].multiple
         size = (self._options.batch_size if detail == DETAIL_FORCES
                 else self._options.clearance_batch_size)
-        chosen = [i for i in free if asked[i].detail == detail
-                  and self._closings[i].multiple == multiple][:size]
-        conditions = replace(self._conditions, load_cases=multiple * self._conditions.load_cases)
-        return chosen, conditions.batch([asked[i] for i in chosen])
-
-    def take(self, number: int, state: GraspState) -> None:
-        """Take an answer."""
-        self._closings[number].answer(state)
-
-    def fail(self, number: int, reason: str) -> None:
-        """End the closing of a grasp where it is."""
-        self._closings[number].fail(reason)
+        chosen = [i for i in free if details[i] == detail
+                  and self.items[i].multiple == multiple][:size]
+        return self.ask(chosen, load_cases=multiple * self._conditions.load_cases)
 
     def stop(self) -> None:
         """End all closings."""

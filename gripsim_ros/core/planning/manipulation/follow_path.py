@@ -211,15 +211,8 @@ class PathFollower:
             _message(level, step, len(self._path) - 1, reason), tuple(self._steps))
 
     def _told(self, state: GraspState, T_object_moved: Array, by_arm: bool) -> ManipulationStep:
-        """Return what is told of the present configuration, in the object's first frame."""
-        turn = T_object_moved[:3, :3].T
-        return ManipulationStep(
-            T_object_moved, tuple(self._hand.link_names[link] for link in state.links),
-            apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
-            state.minimal_forces @ turn,
-            grip_efforts(self._hand, self._joints, inverse(self._T_palm_object), state),
-            apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, self._slip_now,
-            by_arm)
+        return step_told(self._hand, self._joints, self._T_palm_object, state, T_object_moved,
+                         self._slip_now, by_arm)
 
     # -- one step --------------------------------------------------------------------
 
@@ -335,6 +328,35 @@ class PathFollower:
         normals = self._state.normals @ self._T_palm_object[:3, :3].T
         rates: Array = jacobian.T @ normals.ravel()
         return rates / max(float(np.abs(rates).max()), 1e-12)
+
+
+def step_told(hand: HandModel, joints: Array, T_palm_object: Array, state: GraspState,
+              T_object_moved: Array, slip: float, by_arm: bool) -> ManipulationStep:
+    """
+    Return what is told of one step of an object's path, in the object's first frame.
+
+    Parameters
+    ----------
+    hand : HandModel
+    joints : (J,) float
+        At the step [rad].
+    T_palm_object : (4, 4) float
+        At the step.
+    state : GraspState
+        There, in the moved object's frame.
+    T_object_moved : (4, 4) float
+        The moved object in its first frame.
+    slip : float
+        Share of the largest displacement without slip [-]; NaN: not known.
+    by_arm : bool
+        Whether the arm takes part.
+    """
+    turn = T_object_moved[:3, :3].T
+    return ManipulationStep(
+        T_object_moved, tuple(hand.link_names[link] for link in state.links),
+        apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
+        state.minimal_forces @ turn, grip_efforts(hand, joints, inverse(T_palm_object), state),
+        apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, slip, by_arm)
 
 
 def _twist(motion: Array, centre: Array) -> Array:

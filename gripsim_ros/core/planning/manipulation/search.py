@@ -11,10 +11,9 @@ from ...arrays import Array
 from ...batches import ConfigurationBatch
 from ...errors import TaskError
 from ...transforms import inverse
-from ..closing.batching import Conditions
+from ..closing.batching import Conditions, ItemWork
 from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
-from ..closing.grasp_state import GraspState
 from ..ranked_grasp import LEVELS, NOWHERE, ManipulationResult, RankedGrasp
 from ..ranking.assemble import rank_key
 from ..ranking.score import with_reach_term
@@ -26,7 +25,7 @@ from .kinematics import object_path
 from .path_collision import ALLOWED_DEPTH, first_colliding_pose
 
 
-class ManipulationSearch:
+class ManipulationSearch(ItemWork[PathFollower]):
     """
     The work of moving the object with the best grasps; questions of one step go together.
 
@@ -52,11 +51,9 @@ class ManipulationSearch:
 
     def __init__(self, task: Task, verdicts: Verdicts, ranked: Callable[[], list[RankedGrasp]],
                  conditions: Conditions, vertices: Array | None = None) -> None:
+        super().__init__({}, conditions, verdicts.options)
         self._task, self._verdicts, self._ranked = task, verdicts, ranked
-        self._conditions = conditions
-        self._options, self._batch_size = verdicts.options.reach, verdicts.options.batch_size
-        self._stopped = False
-        options = self._options
+        options = verdicts.options.reach
         self._path = np.eye(4)[None]
         if task.displacement_object is not None:
             self._path = object_path(task.displacement_object, options.translation_step,
@@ -67,12 +64,11 @@ class ManipulationSearch:
                             f'at most {options.max_steps} are allowed')
         if vertices is not None and len(task.obstacles):
             _check_way(vertices, task.obstacles, self._path)
-        self._followers: dict[int, PathFollower] = {}
 
     @property
     def levels(self) -> dict[str, int]:
         """Return how many of the grasps followed to the end came to each level."""
-        counts = Counter(follower.result.level for follower in self._followers.values()
+        counts = Counter(follower.result.level for follower in self.items.values()
                          if follower.result is not None)
         return {level: counts[level] for level in LEVELS if counts[level]}
 
@@ -102,7 +98,7 @@ class ManipulationSearch:
 
     def result(self, number: int) -> ManipulationResult | None:
         """Return the result of a grasp, None while it is not known."""
-        follower = self._followers.get(number)
+        follower = self.items.get(number)
         return None if follower is None else follower.result
 
     def unfinished(self) -> list[int]:
@@ -111,14 +107,14 @@ class ManipulationSearch:
             return []
         unfollowed = [g for g in self._ranked() if self.result(g.hypothesis) is None]
         for grasp in unfollowed:
-            if grasp.hypothesis not in self._followers:
+            if grasp.hypothesis not in self.items:
                 self.begin(grasp.hypothesis, *self._verdicts.closed(grasp.hypothesis))
-        return [number for number, follower in self._followers.items()
+        return [number for number, follower in self.items.items()
                 if unfollowed and not follower.done]
 
     def begin(self, number: int, closing: Closing, held: HeldGrasp) -> None:
         """Follow the path with a grasp."""
-        self._followers[number] = PathFollower(
+        self.items[number] = PathFollower(
             self._verdicts.hand, held.joint_positions, closing.held_hypothesis.T_object_palm,
             held.state, self._path, self._verdicts.reference.friction,
             self._verdicts.reference.radius, self._verdicts.options,
@@ -126,32 +122,16 @@ class ManipulationSearch:
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return grasps at the same step, the earliest, with loads and obstacles there."""
-        first = min(self._followers[number].step for number in free)
-        chosen = [n for n in free if self._followers[n].step == first][:self._batch_size]
+        first = min(self.items[number].step for number in free)
         T_object_moved = self._path[first]
-        conditions = replace(
-            self._conditions,
+        return self.ask(
+            [n for n in free if self.items[n].step == first][:self._options.batch_size],
             load_cases=turned_loads(self._task, self._conditions.load_cases, T_object_moved),
             obstacles=moved_region(self._conditions.obstacles, inverse(T_object_moved)))
-        return chosen, conditions.batch([self._followers[n].question() for n in chosen])
 
-    def take(self, number: int, state: GraspState) -> None:
-        """Take the answer for a grasp."""
-        self._followers[number].answer(state)
-        self._exclude_failed()
-
-    def fail(self, number: int, reason: str) -> None:
-        """Take note that a step cannot be judged."""
-        self._followers[number].fail(reason)
-        self._exclude_failed()
-
-    def stop(self) -> None:
-        """Follow nothing any more."""
-        self._stopped = True
-
-    def _exclude_failed(self) -> None:
+    def answered(self, number: int) -> None:
         """Reject grasps that were found unable to move the object as wanted."""
-        for number in self._followers:
+        for number in self.items:
             result = self.result(number)
             held = number in self._verdicts.grasps
             if held and result is not None and result.level == NOWHERE:

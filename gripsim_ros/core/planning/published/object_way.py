@@ -1,7 +1,6 @@
 """The held object along its way, as the grasp paper has it: joints, then forces, then angles."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,18 +8,18 @@ from ...arrays import Array
 from ...batches import DETAIL_FORCES, ConfigurationBatch
 from ...hand import HandModel
 from ...transforms import apply, inverse
-from ..closing.batching import Conditions
+from ..closing.batching import Conditions, ItemWork
 from ..closing.grasp_state import GraspState
 from ..closing.knowledge import HeldGrasp
 from ..closing.question import Question
 from ..hypotheses.generate import Hypothesis
+from ..manipulation.follow_path import step_told
 from ..manipulation.kinematics import (
     Fingertips, bounded_least_squares, contact_jacobian, follow_object)
 from ..manipulation.search import turned_loads
 from ..manipulation.step_forces import sums_by_link
 from ..options import PlannerOptions
 from ..ranked_grasp import HAND_ONLY, ManipulationResult, ManipulationStep
-from ..ranking.score import grip_efforts
 from ..rejections import LOST_ON_WAY
 from ..task import Task
 from .common_closing import STEPS
@@ -68,7 +67,7 @@ class PublishedWay:
         self._joints, self._state = held.joint_positions, held.state
         self.result: ManipulationResult | None = None
         self.reason, self.step, self._corrections, self._residual = '', 0, 0, 0.0
-        self._rows, self._steps = [self._joints], [self._told(np.eye(4))]
+        self._rows, self._steps = [self._joints], [self._told()]
         self._aim()
 
     @property
@@ -121,7 +120,7 @@ class PublishedWay:
     def _accept(self, state: GraspState) -> None:
         self._joints, self._state = self._trial, state
         self._rows.append(self._joints)
-        self._steps.append(self._told(self._path[self.step]))
+        self._steps.append(self._told())
         self._aim()
 
     def _correct(self, state: GraspState) -> bool:
@@ -159,19 +158,12 @@ class PublishedWay:
         normal = self._T_palm_object[:3, :3] @ seen.normals[strongest]
         return lacking, normal @ jacobian
 
-    def _told(self, T_object_moved: Array) -> ManipulationStep:
-        """Return what is told of the present configuration, in the object's first frame."""
-        state, turn = self._state, T_object_moved[:3, :3].T
-        T_object_palm = inverse(self._T_palm_first @ T_object_moved)
-        return ManipulationStep(
-            T_object_moved, tuple(self._hand.link_names[link] for link in state.links),
-            apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
-            state.minimal_forces @ turn,
-            grip_efforts(self._hand, self._joints, T_object_palm, state),
-            apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, np.nan, False)
+    def _told(self) -> ManipulationStep:
+        return step_told(self._hand, self._joints, self._T_palm_object, self._state,
+                         self._path[self.step], np.nan, False)
 
 
-class PublishedWays:
+class PublishedWays(ItemWork[PublishedWay]):
     """
     The ways of all grasps that hold as one kind of work; questions of one step go together.
 
@@ -181,42 +173,25 @@ class PublishedWays:
     path : (m + 1, 4, 4) float
     conditions : Conditions
         At the first pose.
+    options : PlannerOptions
     begin : callable
         Returns the ways by hypothesis, once every hypothesis has its verdict.
     """
 
-    any_order = True
-
-    def __init__(self, task: Task, path: Array, conditions: Conditions,
+    def __init__(self, task: Task, path: Array, conditions: Conditions, options: PlannerOptions,
                  begin: Callable[[], dict[int, PublishedWay]]) -> None:
-        self._task, self._path, self._conditions = task, path, conditions
-        self._begin, self._begun, self._stopped = begin, False, False
-        self.ways: dict[int, PublishedWay] = {}
+        super().__init__({}, conditions, options)
+        self._task, self._path, self._begin = task, path, begin
 
     def unfinished(self) -> list[int]:
         """Return the grasps whose way is being followed."""
-        if self._stopped:
-            return []
-        if not self._begun and (ways := self._begin()):
-            self.ways, self._begun = ways, True
-        return [number for number, way in self.ways.items() if not way.done]
+        if not (self._stopped or self.items):
+            self.items = self._begin()
+        return super().unfinished()
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return grasps at the same step, the earliest, with the loads there."""
-        first = min(self.ways[number].step for number in free)
-        asked = [number for number in free if self.ways[number].step == first]
-        conditions = replace(self._conditions, load_cases=turned_loads(
-            self._task, self._conditions.load_cases, self._path[first]))
-        return asked, conditions.batch([self.ways[number].question() for number in asked])
-
-    def take(self, number: int, state: GraspState) -> None:
-        """Take the answer for a grasp."""
-        self.ways[number].answer(state)
-
-    def fail(self, number: int, reason: str) -> None:
-        """Exclude a grasp whose step cannot be judged."""
-        self.ways[number].fail(reason)
-
-    def stop(self) -> None:
-        """Follow nothing any more."""
-        self._stopped = True
+        first = min(self.items[number].step for number in free)
+        return self.ask([number for number in free if self.items[number].step == first],
+                        load_cases=turned_loads(self._task, self._conditions.load_cases,
+                                                self._path[first]))

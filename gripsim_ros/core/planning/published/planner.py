@@ -11,7 +11,7 @@ from ...errors import TaskError
 from ...hand import HandModel
 from .. import rejections
 from ..ask_and_tell import AskAndTell
-from ..closing.batching import Conditions
+from ..closing.batching import Conditions, ItemWork
 from ..closing.grasp_state import GraspState
 from ..hypotheses.generate import propose_hypotheses
 from ..manipulation.kinematics import object_path
@@ -63,12 +63,13 @@ class PublishedPlanner(AskAndTell):
             hypotheses, self.proposed = propose_hypotheses(grasp_object, hand, task, options,
                                                            count, seed)
         conditions = Conditions.of(task, load_cases)
-        self._work = _Closings([CommonClosing(hypothesis, hand, options, task.displacement_object)
-                                for hypothesis in hypotheses], conditions, options)
+        self._work = _Closings(
+            {hypothesis.number: CommonClosing(hypothesis, hand, options, task.displacement_object)
+             for hypothesis in hypotheses}, conditions, options)
         motion, reach = task.displacement_object, options.reach
         self._path = np.eye(4)[None] if motion is None else object_path(
             motion, reach.translation_step, reach.rotation_step)
-        self._ways = PublishedWays(task, self._path, conditions, self._begin_ways)
+        self._ways = PublishedWays(task, self._path, conditions, options, self._begin_ways)
         super().__init__(((self._work,), (self._ways,)), conditions)
 
     @property
@@ -76,7 +77,7 @@ class PublishedPlanner(AskAndTell):
         """Return how far planning is."""
         work, held = self._work, self._held
         best = self.ranked(1)[0] if held else None
-        return Progress(len(work.judged), len(work.closings), len(held), best)
+        return Progress(len(work.judged), len(work.items), len(held), best)
 
     @property
     def contacts_evaluated(self) -> int:
@@ -86,13 +87,13 @@ class PublishedPlanner(AskAndTell):
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were excluded for each reason, most frequent first."""
-        lost = Counter(way.reason for way in self._ways.ways.values() if way.reason)
+        lost = Counter(way.reason for way in self._ways.items.values() if way.reason)
         return dict((self._work.rejections + lost).most_common())
 
     @property
     def reach_levels(self) -> dict[str, int]:
         """Return how many grasps were followed along the way of the object to its end."""
-        followed = sum(way.result is not None for way in self._ways.ways.values())
+        followed = sum(way.result is not None for way in self._ways.items.values())
         return {HAND_ONLY: followed} if followed else {}
 
     @property
@@ -107,7 +108,7 @@ class PublishedPlanner(AskAndTell):
         if self._held or not rejected:
             return ''
         reason, number = next(iter(rejected.items()))
-        return f'by the published method {number} of {len(self._work.closings)} fail: {reason}'
+        return f'by the published method {number} of {len(self._work.items)} fail: {reason}'
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
         """Return the best ``count`` grasps so far (0: as in the request), gentlest first."""
@@ -118,7 +119,7 @@ class PublishedPlanner(AskAndTell):
     @property
     def _held(self) -> list[CommonClosing]:
         """Return the closings that hold, but those that lose the object on its way."""
-        ways = self._ways.ways
+        ways = self._ways.items
         return [closing for closing in self._work.held if not (
             closing.hypothesis.number in ways and ways[closing.hypothesis.number].reason)]
 
@@ -134,27 +135,19 @@ class PublishedPlanner(AskAndTell):
         held = closing.held
         assert held is not None
         grasp = make_grasp(closing.hypothesis, held, self._hand, self._reference, self._options)
-        way = self._ways.ways.get(closing.hypothesis.number)
+        way = self._ways.items.get(closing.hypothesis.number)
         return replace(
             grasp, method=PUBLISHED, reach=way.result if way else None,
             warnings=grasp.warnings + _cone_warning(held.state, self._reference.friction))
 
 
-class _Closings:
+class _Closings(ItemWork[CommonClosing]):
     """The closings of all hypotheses as one kind of work."""
-
-    any_order = True
-
-    def __init__(self, closings: list[CommonClosing], conditions: Conditions,
-                 options: PlannerOptions) -> None:
-        self.closings = {closing.hypothesis.number: closing for closing in closings}
-        self._conditions, self._options = conditions, options
-        self._stopped = False
 
     @property
     def judged(self) -> list[CommonClosing]:
         """Return the closings with a verdict."""
-        return [closing for closing in self.closings.values() if closing.done]
+        return [closing for closing in self.items.values() if closing.done]
 
     @property
     def held(self) -> list[CommonClosing]:
@@ -166,32 +159,14 @@ class _Closings:
         """Return how many were excluded, by reason."""
         counts = Counter(closing.reason for closing in self.judged if closing.reason)
         if self._stopped:
-            counts[rejections.NOT_EVALUATED] = len(self.closings) - len(self.judged)
+            counts[rejections.NOT_EVALUATED] = len(self.items) - len(self.judged)
         return +counts
-
-    def unfinished(self) -> list[int]:
-        """Return the closings without verdict."""
-        return [] if self._stopped else [
-            number for number, closing in self.closings.items() if not closing.done]
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the first closings that are free, of one detail, and their question."""
-        first = self.closings[free[0]].question().detail
-        asked = {number: question for number in free[:self._options.clearance_batch_size]
-                 if (question := self.closings[number].question()).detail == first}
-        return list(asked), self._conditions.batch(list(asked.values()))
-
-    def take(self, number: int, state: GraspState) -> None:
-        """Take the answer for a closing."""
-        self.closings[number].answer(state)
-
-    def fail(self, number: int, reason: str) -> None:
-        """Exclude a closing whose question cannot be answered."""
-        self.closings[number].fail(reason)
-
-    def stop(self) -> None:
-        """Drop the closings without verdict."""
-        self._stopped = True
+        first = self.items[free[0]].question().detail
+        return self.ask([number for number in free[:self._options.clearance_batch_size]
+                         if self.items[number].question().detail == first])
 
 
 def _check_task(task: Task) -> None:

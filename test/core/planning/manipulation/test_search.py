@@ -273,7 +273,7 @@ class Answers:
         grasp = SimpleNamespace(held_hypothesis=SimpleNamespace(T_object_palm=np.eye(4)))
         self.search.begin(0, grasp, HeldGrasp(SPHERICAL, SPHERICAL[None], self.state))
         while self.search.result(0) is None:
-            step = self.search._followers[0].step
+            step = self.search.items[0].step
             if step in steps:
                 self.search.fail(0, f'told at {step}')
                 steps = next(failing, ())
