@@ -213,10 +213,10 @@ def factor(matrix):
     return matrix, inverse, good[0]
 
 
-def forward_substitute_columns(upper, inverse, columns):
+def forward_substitute(upper, inverse, columns):
     """Solve ``U'X = B`` for the columns of B."""
     solved = columns.copy()
-    run(lambda work, *places: kkt.forward_substitute_columns(
+    run(lambda work, *places: kkt.forward_substitute(
         work, np.ones(upper.shape, bool), *places[:2], columns.shape[1], places[2]),
         upper, inverse, solved, out=[2])
     return solved

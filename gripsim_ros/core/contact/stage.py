@@ -10,8 +10,7 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
                        LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
-from ..numerics.kernels import njit
-from ..transforms import inverse
+from ..transforms import cross, inverse
 from .distance.clearance import obstacle_clearance, obstacle_shapes, pair_clearances
 from .distance.clearance_cache import ClearanceCache
 from .distance.gjk import Shape
@@ -159,25 +158,12 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
 def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
             at: Array | None = None) -> Array | None:
     """Return the unit direction in which a point of a link moves, None at rest."""
-    box = scene.shapes.bodies[link].box
-    moves, way = _direction(T_object_link, twist, box.centre, box.half_lengths,
-                            box.centre if at is None else at, at is None)
-    return way if moves else None
-
-
-@njit(cache=True)
-def _direction(T_object_link: Array, twist: Array, centre: Array, half: Array, at: Array,
-               at_centre: bool) -> tuple[bool, Array]:
-    """Return whether a point of a link moves, and its unit direction."""
-    origin = T_object_link[:3, 3].copy()
-    if at_centre:
-        at = np.ascontiguousarray(T_object_link[:3, :3]) @ centre + origin
-    x, y, z = twist[3], twist[4], twist[5]
-    turning = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    velocity = twist[:3] + turning @ (at - origin)
+    box, origin = scene.shapes.bodies[link].box, T_object_link[:3, 3]
+    arm = T_object_link[:3, :3] @ box.centre if at is None else at - origin
+    velocity = twist[:3] + cross(twist[3:], arm)
     norm = np.sqrt(velocity @ velocity)
-    least = MOTIONLESS * np.sqrt(half @ half) * np.sqrt(twist @ twist)
-    return (True, velocity / norm) if norm > least else (False, velocity)
+    size = np.sqrt(box.half_lengths @ box.half_lengths) * np.sqrt(twist @ twist)
+    return velocity / norm if norm > MOTIONLESS * size else None
 
 
 def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,

@@ -49,6 +49,15 @@ def store_mat3(matrix: Array, rows: Mat3) -> None:
 
 
 @njit(cache=True, forceinline=True)
+def placed(pose: Array, point: Vec3) -> Vec3:
+    """Return a point of a frame of pose ``(4, 4)``, or ``(3, 4)``, where it is."""
+    x, y, z = point
+    return (pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z + pose[0, 3],
+            pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z + pose[1, 3],
+            pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z + pose[2, 3])
+
+
+@njit(cache=True, forceinline=True)
 def subtract(a: Vec3, b: Vec3) -> Vec3:
     """Return a - b."""
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...bodies.oriented_box import OrientedBox
-from ...numerics.kernels import njit
 from .vp_tree import VpTree
 
 
@@ -65,7 +64,7 @@ def flatten_tree(vertices: Array, faces: IntArray, tree: VpTree, box: OrientedBo
     box : OrientedBox
         Round the vertices that triangles use.
     """
-    firsts, order, used = _vertex_order(np.array(faces), tree.faces, len(vertices))
+    firsts, order, used = _vertex_order(faces[tree.faces], len(vertices))
     ranges = np.column_stack([tree.ranges, firsts[tree.ranges]])
     small = tree.ranges[:, 1] - tree.ranges[:, 0] <= LEAF_SIZE
     children = np.where(small[:, None], -1, tree.children)
@@ -84,30 +83,14 @@ def refit_flat_tree(arrays: FlatTree, ordered: Array, tree: VpTree, box: Oriente
         sizes=np.array([arrays.sizes[0], tree.size]))
 
 
-@njit(cache=True)
-def _vertex_order(faces: IntArray, positions: IntArray,
-                  count: int) -> tuple[IntArray, IntArray, int]:
+def _vertex_order(faces: IntArray, count: int) -> tuple[IntArray, IntArray, int]:
     """
-    Order vertices by the first triangle, in the tree's order, that uses them.
+    Order vertices by the first triangle, of those in the tree's order, that uses them.
 
     Returns the number of vertices before each triangle (f + 1,), the order (n,), and how
     many are used.
     """
-    firsts, order = np.empty(len(positions) + 1, np.int64), np.empty(count, np.int64)
-    seen = np.zeros(count, np.bool_)
-    used = 0
-    for i in range(len(positions)):
-        firsts[i] = used
-        for k in range(3):
-            vertex = faces[positions[i], k]
-            if not seen[vertex]:
-                seen[vertex] = True
-                order[used] = vertex
-                used += 1
-    firsts[len(positions)] = used
-    place = used
-    for vertex in range(count):
-        if not seen[vertex]:
-            order[place] = vertex
-            place += 1
-    return firsts, order, used
+    used, places = np.unique(faces, return_index=True)
+    firsts = np.searchsorted(np.sort(places), faces.shape[1] * np.arange(len(faces) + 1))
+    unused = np.setdiff1d(np.arange(count), used)
+    return firsts, np.concatenate([used[np.argsort(places)], unused]), len(used)

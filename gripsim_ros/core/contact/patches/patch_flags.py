@@ -6,10 +6,8 @@ from ...arrays import Array, BoolArray, IntArray
 from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from ...numerics.kernels import njit
-from ...numerics.summation import pairwise_sum
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, cast_rays
-from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 from .sampling_grid import GridSamples
 
@@ -37,8 +35,9 @@ def depths_are_shortest(samples: GridSamples, own: IntArray, indenter: Indenter,
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
     """
-    local, sum_of_depths = _probe_points(own, samples.points, samples.depths, T_object_indenter)
-    least = EXIT_RATIO * sum_of_depths
+    probes = _probes(own, samples.depths)
+    local = (samples.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
+    least = EXIT_RATIO * samples.depths[probes].sum()
     # No distance is negative: the deepest probes alone often decide.
     first = indenter.surface_distances(local[:DEEPEST_PROBES]) + indenter.bulge
     if first.sum() > ROUNDING_FACTOR * least:
@@ -47,60 +46,32 @@ def depths_are_shortest(samples: GridSamples, own: IntArray, indenter: Indenter,
     return bool(distances.sum() > least)
 
 
-@njit(cache=True)
-def _probe_points(own: IntArray, points: Array, depths: Array,
-                  T_object_indenter: Array) -> tuple[Array, float]:
-    """Return the probes of a patch in the indenter's frame, and the sum of their depths."""
-    probes = _probes(own, depths)
-    turn = np.ascontiguousarray(T_object_indenter[:3, :3])
-    return (points[probes] - T_object_indenter[:3, 3]) @ turn, pairwise_sum(depths[probes])
-
-
-@njit(cache=True)
 def _probes(own: IntArray, depths: Array) -> IntArray:
     """Return some of a patch's nodes, evenly from the deepest to the shallowest."""
-    order = np.argsort(-depths[own], kind='mergesort')
-    last, count = len(order) - 1, min(PROBES, len(order))
-    probes = np.empty(count, np.int64)
-    for i in range(count):
-        probes[i] = own[order[last if i == count - 1 else int(i * (last / (count - 1)))]]
-    return probes
+    order = own[np.argsort(-depths[own], kind='stable')]
+    places = np.linspace(0, len(order) - 1, min(PROBES, len(order)))
+    return order[places.astype(int)]
 
 
 def ray_thickness(body: ContactMesh, samples: GridSamples, own: IntArray) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
-    return _thickness(body.tree, body.surface.limits, own, samples.points, samples.depths,
-                      samples.slopes, samples.positions, samples.grid.frame[2])
-
-
-@njit(cache=True)
-def _thickness(tree: VpTree, limits: Array, own: IntArray, points: Array, all_depths: Array,
-               slopes: Array, positions: IntArray, direction: Array) -> float:
-    """Return the ``ray_thickness``, ``direction`` being N (compiled)."""
-    depths, places = all_depths[own], points[own]
-    centre = (depths @ places) / pairwise_sum(depths)
-    middle, nearest = own[0], np.inf
-    for i in range(len(own)):
-        squared = np.sum((places[i] - centre) ** 2)
-        if squared < nearest:
-            middle, nearest = own[i], squared
-    nudge: float = limits[positions[middle]] / slopes[middle] + 1e-9 * tree.size
-    hits = cast_rays(tree, points[middle:middle + 1] + nudge * direction, direction, 0.0)
+    depths, places, direction = samples.depths[own], samples.points[own], samples.grid.frame[2]
+    centre = depths @ places / depths.sum()
+    middle = own[((places - centre) ** 2).sum(axis=1).argmin()]
+    limit = body.surface.limits[samples.positions[middle]]
+    nudge: float = limit / samples.slopes[middle] + 1e-9 * body.tree.size
+    hits = cast_rays(body.tree, samples.points[middle:middle + 1] + nudge * direction, direction,
+                     0.0)
     way: float = hits.distances[0, AHEAD] if hits.edges[0, AHEAD, 3] > 0.0 else 0.0
     return nudge + way
 
 
 def patch_flags(samples: GridSamples, own: IntArray) -> int:
     """Return the ``PATCH_*`` flags that follow from the final grid."""
-    return _flags(samples.node, samples.depths, samples.slopes, samples.labels, own)
-
-
-@njit(cache=True)
-def _flags(node: IntArray, depths: Array, slopes: Array, labels: IntArray, own: IntArray) -> int:
-    """Return the ``patch_flags`` (compiled)."""
-    is_own = np.zeros(len(depths), np.bool_)
+    is_own = np.zeros(len(samples.depths), np.bool_)
     is_own[own] = True
-    link_edge, object_edge, least_slope = _edges(node, depths, slopes, labels, is_own)
+    link_edge, object_edge, least_slope = _edges(samples.node, samples.depths, samples.slopes,
+                                                 samples.labels, is_own)
     flags = PATCH_COARSE if len(own) < MIN_NODES else 0
     flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
     flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0

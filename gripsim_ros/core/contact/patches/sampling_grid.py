@@ -143,21 +143,15 @@ def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     return node
 
 
-@njit(cache=True)
 def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
     """Return the nodes that grid points hold and that are deeper than some depth [m]."""
-    held = node.ravel()[node.ravel() >= 0]
+    held = node[node >= 0]
     return held[depths[held] > least]
 
 
-@njit(cache=True)
 def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
     """Return the overlapping nodes of one spot, in their own order."""
-    own = np.empty(node.shape, np.int64)
-    for i in range(node.shape[0]):
-        for j in range(node.shape[1]):
-            own[i, j] = node[i, j] if labels[i, j] == spot else -1
-    return np.sort(nodes_deeper_than(own, depths, 0.0))
+    return np.sort(nodes_deeper_than(node[labels == spot], depths, 0.0))
 
 
 class ContactSpots(NamedTuple):

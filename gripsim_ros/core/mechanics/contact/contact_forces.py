@@ -13,7 +13,6 @@ from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError, TaskError
 from ...fields import checked_array
 from ...numerics import complementarity, cholesky
-from ...numerics.kernels import njit
 from ...options import option, Options
 from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from . import bonded_layer, half_space
@@ -239,12 +238,10 @@ def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Ar
     return shares > loaded_shares[patches], np.argsort(-shares, kind='stable')
 
 
-@njit(cache=True)
 def greatest_depths(depths: Array, patches: IntArray, count: int) -> Array:
     """Return the greatest depth ``(count,)`` of a node of each patch, at least 0 [m]."""
     deepest = np.zeros(count)
-    for i in range(len(depths)):
-        deepest[patches[i]] = max(deepest[patches[i]], depths[i])
+    np.maximum.at(deepest, patches, depths)
     return deepest
 
 

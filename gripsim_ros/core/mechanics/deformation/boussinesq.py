@@ -16,8 +16,8 @@ from ..contact.patch_resultants import PatchResultants
 
 #: Distance over the square root of its area within which a node counts for a vertex [-].
 INTERPOLATION_REACH = 1.5
-#: Number of nodes, neighbours mostly, skipped at once where a vertex lies beyond them.
-CHUNK = 16
+#: Number of nodes in a line that reach as far as from one node to the next of a run.
+LONGEST_GAP = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,42 +272,58 @@ def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
     """
     moved, touched = displacements.copy(), np.zeros(len(vertices), np.bool_)
     pressures = np.zeros(len(vertices))
-    _interpolate(np.ascontiguousarray(vertices), loads.node_points, loads.node_normals,
-                 loads.node_areas, (loads.node_displacements, loads.node_pressures),
-                 (moved, touched, pressures))
+    if len(loads.node_points):
+        _interpolate(np.ascontiguousarray(vertices), loads.node_points, loads.node_normals,
+                     loads.node_areas, _runs(loads.node_points, loads.node_areas),
+                     (loads.node_displacements, loads.node_pressures),
+                     (moved, touched, pressures))
     return moved, touched, pressures
+
+
+def _runs(points: Array, areas: Array) -> tuple[IntArray, Array]:
+    """
+    Return where runs of nodes start ``(r + 1,)``, and the corners ``(r, 6)`` of what they reach.
+
+    A run ends where the next node lies farther away than some nodes in a line reach, as at the
+    end of a patch; so none reaches from one patch to another.
+    """
+    squares = (np.diff(points, axis=0) ** 2).sum(axis=1)
+    ends = np.flatnonzero(squares > LONGEST_GAP ** 2 * areas[1:]) + 1
+    starts = np.concatenate([[0], ends])
+    reach = INTERPOLATION_REACH * np.sqrt(areas)[:, None]
+    boxes = np.hstack([np.minimum.reduceat(points - reach, starts),
+                       np.maximum.reduceat(points + reach, starts)])
+    return np.append(starts, len(points)), boxes
 
 
 @njit(cache=True, error_model='numpy')
 def _interpolate(vertices: Array, points: Array, normals: Array, areas: Array,
-                 values: tuple[Array, Array], answers: tuple[Array, BoolArray, Array]) -> None:
+                 runs: tuple[IntArray, Array], values: tuple[Array, Array],
+                 answers: tuple[Array, BoolArray, Array]) -> None:
     displacements, node_pressures = values
     moved, touched, pressures = answers
-    starts, runs = _chunks_and_runs(points, areas)
-    boxes, wide = _boxes(points, areas, starts), _boxes(points, areas, starts[runs])
+    starts, boxes = runs
     normal = np.empty(3)
     for v in range(len(vertices)):
         x, y, z = vertices[v, 0], vertices[v, 1], vertices[v, 2]
         weights, shift, pressure, loaded = 0.0, 0.0, 0.0, 0.0
         normal[:] = 0.0
-        for run in range(len(wide)):
-            if _outside(x, y, z, wide, run):
+        for run in range(len(boxes)):
+            if (x < boxes[run, 0] or x > boxes[run, 3] or y < boxes[run, 1] or y > boxes[run, 4]
+                    or z < boxes[run, 2] or z > boxes[run, 5]):
                 continue
-            for chunk in range(runs[run], runs[run + 1]):
-                if _outside(x, y, z, boxes, chunk):
-                    continue
-                for k in range(starts[chunk], starts[chunk + 1]):
-                    r = ((x - points[k, 0]) ** 2 + (y - points[k, 1]) ** 2
-                         + (z - points[k, 2]) ** 2)
-                    reach = INTERPOLATION_REACH ** 2 * areas[k]
-                    if r < reach:
-                        weight = (1.0 - r / reach) ** 2
-                        weights += weight
-                        shift += weight * displacements[k]
-                        pressure += weight * node_pressures[k]
-                        loaded += weight * (node_pressures[k] > 0.0)
-                        for a in range(3):
-                            normal[a] += weight * normals[k, a]
+            for k in range(starts[run], starts[run + 1]):
+                r = ((x - points[k, 0]) ** 2 + (y - points[k, 1]) ** 2
+                     + (z - points[k, 2]) ** 2)
+                reach = INTERPOLATION_REACH ** 2 * areas[k]
+                if r < reach:
+                    weight = (1.0 - r / reach) ** 2
+                    weights += weight
+                    shift += weight * displacements[k]
+                    pressure += weight * node_pressures[k]
+                    loaded += weight * (node_pressures[k] > 0.0)
+                    for a in range(3):
+                        normal[a] += weight * normals[k, a]
         if loaded <= 0.5 * weights or weights == 0.0:
             continue
         length = np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2)
@@ -318,51 +334,3 @@ def _interpolate(vertices: Array, points: Array, normals: Array, areas: Array,
             moved[v, a] += (shift / weights - along) * normal[a] / length
         touched[v] = True
         pressures[v] = pressure / weights
-
-
-@njit(cache=True)
-def _chunks_and_runs(points: Array, areas: Array) -> tuple[IntArray, IntArray]:
-    """
-    Return where chunks of neighbours start ``(c + 1,)``, and which chunks start runs ``(r + 1,)``.
-
-    A run ends where the next node lies farther away than a chunk of nodes in a line reaches,
-    as at the end of a patch; so neither chunk nor run reaches from one patch to another.
-    """
-    count = len(points)
-    starts, runs = np.empty(count + 1, np.int64), np.empty(count + 1, np.int64)
-    chunks, number = 0, 0
-    for k in range(count):
-        jumps = k == 0
-        if not jumps:
-            r = 0.0
-            for a in range(3):
-                r += (points[k, a] - points[k - 1, a]) ** 2
-            jumps = r > CHUNK ** 2 * areas[k]
-        if jumps:
-            runs[number] = chunks
-            number += 1
-        if jumps or k - starts[chunks - 1] == CHUNK:
-            starts[chunks] = k
-            chunks += 1
-    starts[chunks], runs[number] = count, chunks
-    return starts[:chunks + 1], runs[:number + 1]
-
-
-@njit(cache=True, forceinline=True)
-def _outside(x: float, y: float, z: float, boxes: Array, i: int) -> bool:
-    return (x < boxes[i, 0] or x > boxes[i, 3] or y < boxes[i, 1] or y > boxes[i, 4]
-            or z < boxes[i, 2] or z > boxes[i, 5])
-
-
-@njit(cache=True, error_model='numpy')
-def _boxes(points: Array, areas: Array, starts: IntArray) -> Array:
-    """Return lower and upper corners ``(c, 6)`` of what each group of nodes reaches."""
-    boxes = np.empty((len(starts) - 1, 6))
-    boxes[:, :3], boxes[:, 3:] = np.inf, -np.inf
-    for group in range(len(boxes)):
-        for k in range(starts[group], starts[group + 1]):
-            reach = INTERPOLATION_REACH * np.sqrt(areas[k])
-            for a in range(3):
-                boxes[group, a] = min(boxes[group, a], points[k, a] - reach)
-                boxes[group, 3 + a] = max(boxes[group, 3 + a], points[k, a] + reach)
-    return boxes

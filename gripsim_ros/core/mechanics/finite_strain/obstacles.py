@@ -7,9 +7,10 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ...bodies.mesh import sum_by_label
 from ..quadratic_elements import (
     PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
-from .solid import QuadraticSolid, scatter
+from .solid import QuadraticSolid
 
 
 def _points_of_parts() -> Array:
@@ -151,7 +152,8 @@ class ContactSurface:
             touch = self.touch(points, obstacle, index)
             tractions -= touch.pressures[:, None] * touch.normals + touch.drags
         loads = (self.weights[:, None] * tractions).reshape(-1, len(FACE_POINTS), 3)
-        return scatter(self.solid.faces, FACE_SHAPES.T @ loads, len(positions))
+        return sum_by_label((FACE_SHAPES.T @ loads).reshape(-1, 3), self.solid.faces.ravel(),
+                            len(positions))
 
     def resultant(self, positions: Array, obstacle: Obstacle, index: int) -> Array:
         """Return the force (3,) of one obstacle on the body [N]."""

@@ -7,6 +7,7 @@ import numpy as np
 from scipy import sparse
 
 from ...arrays import Array, IntArray
+from ...bodies.mesh import sum_by_label
 from ..quadratic_elements import EDGES, shape_slopes
 from .element_matrices import element_matrices
 from .laws import StrainLaw
@@ -105,7 +106,7 @@ class QuadraticSolid:
                   - law.pressure_at_rest / determinants(F))
         stress = law.shape_stress(F) + slopes[..., None, None] * cofactors(F)
         rows = np.einsum('tq,tqxj,tqaj->tax', self.weights, stress, self.gradients, optimize=True)
-        return scatter(self.elements, rows, len(self.nodes))
+        return sum_by_label(rows.reshape(-1, 3), self.elements.ravel(), len(self.nodes))
 
     def stiffness(self, law: StrainLaw, positions: Array) -> Array:
         """
@@ -189,9 +190,3 @@ def cofactor_tangents(F: Array) -> Array:
         block[..., 1, 0], block[..., 2, 0], block[..., 2, 1] = -z, y, -x
         result[..., j, :, i, :] = np.swapaxes(block, -1, -2)
     return result.reshape(*F.shape[:-2], 9, 9)
-
-
-def scatter(elements: IntArray, rows: Array, count: int) -> Array:
-    """Return sums (count, 3) of the vectors (T, a, 3) of elements at their nodes (T, a)."""
-    index = elements.ravel()
-    return np.stack([np.bincount(index, rows[..., k].ravel(), count) for k in range(3)], axis=1)

@@ -127,7 +127,7 @@ def factorise_kkt(work: Array, layout: Layout, A: Array, G: Array, pattern: Bool
     for i in range(n):
         for r in range(p):
             store(broadcast(A[r, i]), work, projected + i * p + r)
-    forward_substitute_columns(work, pattern, layout.normal, layout.inverse_diagonal, p, projected)
+    forward_substitute(work, pattern, layout.normal, layout.inverse_diagonal, p, projected)
     for r in range(p):
         for c in range(r, p):
             total = broadcast(0.0)
@@ -200,8 +200,8 @@ def cholesky(work: Array, pattern: BoolArray, upper: int, inverse: int) -> None:
 
 
 @njit(cache=True, error_model='numpy')
-def forward_substitute_columns(work: Array, pattern: BoolArray, upper: int, inverse: int,
-                               count: int, columns: int) -> None:
+def forward_substitute(work: Array, pattern: BoolArray, upper: int, inverse: int, count: int,
+                       columns: int) -> None:
     """Solve ``U'X = B`` in place for so many columns of B."""
     n = len(pattern)
     for i in range(n):
@@ -257,13 +257,13 @@ def _solve_unrefined(work: Array, layout: Layout, A: Array, G: Array, pattern: B
             if G[k, i] != 0.0:
                 total = total + G[k, i] * load(work, scratch_2 + k)
         store(total, work, solution + i)
-    forward_substitute(work, pattern, layout.normal, layout.inverse_diagonal, solution)
+    forward_substitute(work, pattern, layout.normal, layout.inverse_diagonal, 1, solution)
     for c in range(p):
         total = -load(work, rhs + n + c)
         for i in range(n):
             total = total + load(work, solution + i) * load(work, projected + i * p + c)
         store(total, work, y + c)
-    forward_substitute(work, dense, layout.schur, layout.schur_inverse_diagonal, y)
+    forward_substitute(work, dense, layout.schur, layout.schur_inverse_diagonal, 1, y)
     back_substitute(work, dense, layout.schur, layout.schur_inverse_diagonal, y)
     for i in range(n):
         total = load(work, solution + i)
@@ -281,18 +281,6 @@ def _solve_unrefined(work: Array, layout: Layout, A: Array, G: Array, pattern: B
         store(-load(work, solution + i) - load(work, r + m + i), work, scratch + m + i)
     apply_scaling(work, m, size, scaling, scratch, scratch_2, True)
     apply_scaling(work, m, size, scaling, scratch_2, z, True)
-
-
-@njit(cache=True, error_model='numpy')
-def forward_substitute(work: Array, pattern: BoolArray, upper: int, inverse: int, v: int) -> None:
-    """Solve ``U'x = v`` in place."""
-    n = len(pattern)
-    for j in range(n):
-        total = load(work, v + j)
-        for i in range(j):
-            if pattern[i, j]:
-                total = total - load(work, upper + i * n + j) * load(work, v + i)
-        store(total * load(work, inverse + j), work, v + j)
 
 
 @njit(cache=True, error_model='numpy')

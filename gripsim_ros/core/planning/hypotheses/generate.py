@@ -4,7 +4,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations, product
+from itertools import combinations
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -13,6 +13,7 @@ import numpy as np
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import GraspObject, TriangleMesh, decimate_mesh
 from ...errors import MeshError
+from ...grasp_theory.load_cases import cube_directions
 from ...hand import HandModel, forward_kinematics
 from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
@@ -238,8 +239,7 @@ def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
 
 def _approach_rays(faces: TriangleMesh) -> tuple[Array, Array]:
     """Return normals and points of approach: of the faces, and 26 through the centre of mass."""
-    rays = np.array([d for d in product((-1.0, 0.0, 1.0), repeat=3) if any(d)])
-    rays /= np.linalg.norm(rays, axis=1, keepdims=True)
+    rays = cube_directions(np.eye(3))
     centroids = faces.vertices[faces.faces].mean(axis=1)
     return (np.concatenate([rays, faces.face_normals]),
             np.concatenate([np.zeros_like(rays), centroids]))

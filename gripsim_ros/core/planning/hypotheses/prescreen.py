@@ -4,6 +4,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.kernels import copy_entries, njit
+from ...numerics.vec3 import placed
 
 
 #: Difference of scores below which the first shares of forces are taken [-]: rounding must not
@@ -116,9 +117,7 @@ def _first_touch(lower: Array, spacing: float, values: Array, palm: Array, pad: 
 @njit(cache=True, forceinline=True)
 def place_point(pose: Array, point: Array, result: Array) -> None:
     """Write a point (3,) of a frame of pose (4, 4) where it is there."""
-    for k in range(3):
-        result[k] = (pose[k, 0] * point[0] + pose[k, 1] * point[1] + pose[k, 2] * point[2]
-                     + pose[k, 3])
+    result[0], result[1], result[2] = placed(pose, (point[0], point[1], point[2]))
 
 
 @njit(cache=True, forceinline=True)

@@ -9,6 +9,7 @@ from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from ...hand import HandLink, HandModel, Preshape
 from ...numerics.kernels import njit
+from ...numerics.vec3 import placed
 from ...transforms import apply
 from .hand_geometry import closing_poses, moving_fingers
 from .prescreen import place_point
@@ -182,9 +183,7 @@ def _box_distance(half: Array, local: Array, across: Array) -> float:
 @njit(cache=True)
 def _distance(row: Array, frame: Array, point: Array) -> float:
     """Return the signed distance to a primitive of a point (3,) of a frame (3, 4) in its own."""
-    x = frame[0, 0] * point[0] + frame[0, 1] * point[1] + frame[0, 2] * point[2] + frame[0, 3]
-    y = frame[1, 0] * point[0] + frame[1, 1] * point[1] + frame[1, 2] * point[2] + frame[1, 3]
-    z = frame[2, 0] * point[0] + frame[2, 1] * point[1] + frame[2, 2] * point[2] + frame[2, 3]
+    x, y, z = placed(frame, (point[0], point[1], point[2]))
     if row[0] == OBSTACLE_SPHERE:
         return np.sqrt(x * x + y * y + z * z) - row[1]
     if row[0] == OBSTACLE_BOX:

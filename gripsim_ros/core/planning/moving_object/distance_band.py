@@ -140,20 +140,13 @@ def _along(a: Vec3, way: Vec3, share: float) -> Vec3:
     return a[0] + share * way[0], a[1] + share * way[1], a[2] + share * way[2]
 
 
-@njit(cache=True)
 def _signed(squares: Array, heights: Array, width: float) -> Array:
     """Return signed distances; a line of grid points changes its side only within the band."""
-    values = np.empty(squares.shape)
-    for i in range(squares.shape[0]):
-        for j in range(squares.shape[1]):
-            side = 1.0
-            for k in range(squares.shape[2]):
-                if squares[i, j, k] < np.inf:
-                    side = -1.0 if heights[i, j, k] < 0.0 else 1.0
-                    values[i, j, k] = side * np.sqrt(squares[i, j, k])
-                else:
-                    values[i, j, k] = side * width
-    return values
+    near = squares < np.inf
+    last = np.maximum.accumulate(np.where(near, np.arange(squares.shape[2]), -1), axis=2)
+    told = np.take_along_axis(heights, np.maximum(last, 0), axis=2)
+    sides = np.where((last >= 0) & (told < 0.0), -1.0, 1.0)
+    return sides * np.where(near, np.sqrt(squares), width)
 
 
 @njit(cache=True, forceinline=True)

@@ -8,6 +8,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...hand import HandModel
 from ...numerics.kernels import njit
+from ...numerics.vec3 import load_vec3, placed
 from .distance_band import DistanceBand, distance_at
 
 #: Side of the cubes in each of which one point of a link is kept [m].
@@ -129,7 +130,7 @@ def feel(samples: LinkSamples, band: DistanceBand, poses: Array, felt: Felt, rea
         for i in range(first, end):
             if felt.distances[i] - moved > reach:
                 continue
-            x, y, z = _placed(poses[link], samples.points, i)
+            x, y, z = placed(poses[link], load_vec3(samples.points, i))
             distance, u, v, w = distance_at(band, x, y, z)
             size = np.sqrt(u * u + v * v + w * w)
             if distance < reach and size > 0.5:
@@ -149,18 +150,10 @@ def _feel_all(samples: LinkSamples, band: DistanceBand, pose: Array, felt: Felt,
             felt.poses[link, a, b] = pose[a, b]
     least = band.width
     for i in range(samples.starts[link], samples.starts[link + 1]):
-        x, y, z = _placed(pose, samples.points, i)
+        x, y, z = placed(pose, load_vec3(samples.points, i))
         felt.distances[i] = distance_at(band, x, y, z)[0]
         least = min(least, felt.distances[i])
     felt.least[link] = least
-
-
-@njit(cache=True, forceinline=True)
-def _placed(pose: Array, points: Array, i: int) -> tuple[float, float, float]:
-    x, y, z = points[i, 0], points[i, 1], points[i, 2]
-    return (pose[0, 0] * x + pose[0, 1] * y + pose[0, 2] * z + pose[0, 3],
-            pose[1, 0] * x + pose[1, 1] * y + pose[1, 2] * z + pose[1, 3],
-            pose[2, 0] * x + pose[2, 1] * y + pose[2, 2] * z + pose[2, 3])
 
 
 @njit(cache=True)

@@ -5,10 +5,10 @@ from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from gripsim_ros.core.contact import ContactMesh, SphereIndenter
 from gripsim_ros.core.contact.patches.patch_flags import (
-    EDGE_SLOPE, EXIT_RATIO, LOADED_RATIO, MIN_NODES, PROBES, SPREAD_COSINE, _probe_points, _probes,
+    EDGE_SLOPE, EXIT_RATIO, LOADED_RATIO, MIN_NODES, PROBES, SPREAD_COSINE, _probes,
     depths_are_shortest, patch_flags, ray_thickness)
 from gripsim_ros.core.contact.patches.sampling_grid import GridSamples, SamplingGrid
-from gripsim_ros.core.transforms import apply, inverse, transform
+from gripsim_ros.core.transforms import apply, transform
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -37,17 +37,6 @@ def test_probes_lie_evenly_from_the_deepest_node_on(count):
     order = own[np.argsort(-depths[own], kind='stable')]
     expected = order[np.linspace(0, count - 1, min(PROBES, count)).astype(int)]
     assert_array_equal(_probes(own, depths), expected)
-
-
-@pytest.mark.parametrize('seed', range(4))
-def test_probes_are_moved_to_the_indenter(seed):
-    rng = np.random.default_rng(seed)
-    points, depths, T = rng.normal(size=(40, 3)), rng.normal(size=40), pose(seed, rng)
-    own = np.flatnonzero(depths > 0.0)
-    local, total = _probe_points(own, points, depths, T)
-    probes = _probes(own, depths)
-    assert_allclose(local, apply(inverse(T), points[probes]), rtol=0.0, atol=RTOL)
-    assert_allclose(total, depths[probes].sum(), rtol=RTOL)
 
 
 def field_of(points, depths, slopes, positions=None, node=None, labels=None, frame=None):

@@ -5,8 +5,8 @@ from dataclasses import replace
 from gripsim_ros.core.mechanics.contact.contact_forces import solve_contact_forces
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.deformation.boussinesq import (
-    boussinesq_displacements, CHUNK, INTERPOLATION_REACH, place_under_pads, slip_displacements,
-    surface_loads, SurfaceLoads)
+    boussinesq_displacements, INTERPOLATION_REACH, LONGEST_GAP, place_under_pads,
+    slip_displacements, surface_loads, SurfaceLoads)
 from hypothesis import given, settings, strategies as st
 from lattice_cases import ball_under_pad, join
 import numpy as np
@@ -118,7 +118,7 @@ def test_slip_leads_towards_loads_within_their_planes_and_along_the_surface(seed
 @settings(max_examples=30)
 def test_vertices_under_pads_are_placed_by_the_nodes_about_them(seed):
     rng = np.random.default_rng(seed)
-    loads = random_loads(rng, rng.integers(1, 2 * CHUNK, 2))
+    loads = random_loads(rng, rng.integers(1, 2 * LONGEST_GAP, 2))
     vertices, moved = vertices_about(rng, loads, 20), 1e-3 * rng.normal(size=(20, 3))
     found, touched, pressures = place_under_pads(vertices, moved, loads)
     for v, vertex in enumerate(vertices):

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 from one_lane import (
-    add_identity, apply_scaling, determinant, factor, forward_substitute_columns, largest_step,
+    add_identity, apply_scaling, determinant, factor, forward_substitute, largest_step,
     OneLane, run, shift_into_cone)
 from socp_cases import random_programme
 
@@ -154,7 +154,7 @@ def test_a_factor_times_itself_is_its_matrix(seed):
     assert_allclose(upper.T @ upper, matrix, rtol=0.0, atol=RTOL_ROUNDOFF * n)
     assert_allclose(diagonal * upper.diagonal(), 1.0, rtol=RTOL_ROUNDOFF)
     columns = rng.normal(size=(n, 2))
-    solved = forward_substitute_columns(found, diagonal, columns)
+    solved = forward_substitute(found, diagonal, columns)
     assert_allclose(upper.T @ solved, columns, rtol=0.0, atol=1e-7)
 
 
@@ -260,7 +260,7 @@ def test_a_matrix_whose_factor_is_all_ones_is_factorised_and_solved():
     found, diagonal, good = factor(np.array([[1.0, 1.0], [1.0, 2.0]]))
     assert good
     assert_allclose(np.triu(found), [[1.0, 1.0], [0.0, 1.0]])
-    columns = forward_substitute_columns(found, diagonal, np.ones((2, 1)))
+    columns = forward_substitute(found, diagonal, np.ones((2, 1)))
     assert_allclose(columns, [[1.0], [0.0]], atol=RTOL_ROUNDOFF)
 
 
