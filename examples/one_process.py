@@ -37,7 +37,8 @@ def main():
     nodes, executor = [kind() for kind in KINDS], MultiThreadedExecutor(THREADS)
     for node in nodes:
         executor.add_node(node)
-    threading.Thread(target=executor.spin, daemon=True).start()
+    spinning = threading.Thread(target=executor.spin, daemon=True)
+    spinning.start()
     for node in nodes:
         node.start()
     print('ready', flush=True)
@@ -48,6 +49,8 @@ def main():
     for node in nodes:
         node.destroy_node()
     rclpy.shutdown()
+    # Python would end a thread that is still in ROS, which ends the process with an error.
+    spinning.join(PATIENCE)
 
 
 if __name__ == '__main__':

@@ -34,6 +34,7 @@ DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast
 OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),
     ('pytetwild', 'the simulated hand: soft objects', 'pip install "gripsim_ros[sim]"'),
+    ('rtree', 'the simulated hand: where its pads feel', 'pip install "gripsim_ros[sim]"'),
     ('coacd', 'the back end gjk_epa for concave bodies', 'pip install "gripsim_ros[convex]"'),
     ('sqlalchemy', 'grasp databases', 'pip install "gripsim_ros[sweep]"'),
     ('psycopg', 'grasp databases in PostgreSQL', 'pip install "gripsim_ros[postgresql]"'),

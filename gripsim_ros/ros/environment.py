@@ -17,7 +17,7 @@ PROFILE = 'FASTRTPS_DEFAULT_PROFILES_FILE'
 PROFILE_MEMORY = 'RMW_FASTRTPS_USE_QOS_FROM_XML'
 PATIENCE = 'GRIPSIM_PATIENCE'
 MOST_PATIENCE = 100.0
-# Where a recorder listens to the suite of the command that it runs: a namespace, may be empty.
+# Namespace in which a recorder listens to a hand that the command which it runs simulates.
 RECORDED = 'GRIPSIM_RECORDED'
 # Above these the ports of a domain reach those that Linux hands out to others.
 DOMAINS = range(1, 101)

@@ -192,8 +192,8 @@ def executor(simulated: GraspObject | None, world: dict[str, Any], hand: HandMod
     say(f'starting a simulated hand{f" {hand.name}" if own else ""}'
         + (f' on the arm of {world["arm_config"]}' if 'arm_config' in world else '')
         + (f', among the obstacles of {world["surroundings"]}' if 'surroundings' in world else ''))
-    # Apart from a suite in the same ROS domain, unless a recorder of its own listens elsewhere.
-    apart = os.environ.get(RECORDED, f'execute_{os.getpid()}')
+    # Apart from a suite in the same ROS domain, and where a recorder listens, if there is one.
+    apart = os.environ.get(RECORDED) or f'execute_{os.getpid()}'
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', hand=own, on_progress=progress,
                   parameters={'grasp_executor': {'joint_timeout': PATIENCE},

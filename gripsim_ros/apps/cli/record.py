@@ -59,8 +59,9 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
     from ...ros.record.recorder import Recorder
     stopped = _terminate_as_interrupt()
     code = 0
-    with Recorder(out, hand, namespace) as recorder:
-        process = _start(command, namespace) if command else None
+    apart = f'recorded_{os.getpid()}' if command else ''
+    with Recorder(out, hand, namespace, apart) as recorder:
+        process = _start(command, apart) if command else None
         end = None if limit is None else time.monotonic() + limit
         try:
             if process is None:
@@ -81,10 +82,11 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
     return code
 
 
-def _start(command: list[str], namespace: str) -> subprocess.Popen:
+def _start(command: list[str], apart: str) -> subprocess.Popen:
+    """Run a command; a hand that it simulates is told the namespace to do so in."""
     from ...ros.environment import RECORDED
     try:
-        return subprocess.Popen(command, env={**os.environ, RECORDED: namespace})
+        return subprocess.Popen(command, env={**os.environ, RECORDED: apart})
     except OSError as error:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 

@@ -1,7 +1,7 @@
 """Listens to a suite and writes what it hears to an MCAP file."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
@@ -79,9 +79,11 @@ class Recorder(Connection):
         Named in the file.
     namespace : str
         Of the suite.
+    apart : str
+        Namespace of a second one, whose topics are recorded, too; '' for none.
     """
 
-    def __init__(self, path: Path, hand: HandModel, namespace: str = '') -> None:
+    def __init__(self, path: Path, hand: HandModel, namespace: str = '', apart: str = '') -> None:
         """Open the file and listen."""
         self._writer = RecordingWriter(path, {
             'version': __version__, 'hand': hand.id, 'hand_name': hand.name,
@@ -93,6 +95,9 @@ class Recorder(Connection):
         self._subscriptions: dict[str, Subscription] = {}
         self._heard: set[str] = set()
         self._end, self._last = float('inf'), 0.0
+        for topic in (TOPICS if apart else ()):
+            if not topic.name.startswith('/'):
+                self._record(replace(topic, name=f'/{apart}/{topic.name}'))
         for topic in sorted((*TOPICS, *frame_topics()), key=lambda t: t.name == SIGN_OF_LIFE):
             self._record(topic)
 

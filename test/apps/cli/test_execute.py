@@ -227,7 +227,7 @@ def test_a_simulated_hand_is_started_for_a_grasp_and_recorded(grasps):
     told = json.loads(done.stdout)
     assert told['status'] == 'SUCCEEDED'
     np.testing.assert_allclose(told['joint_positions'], CLOSED, atol=0.05)
-    assert '/joint_states' in {message.topic for message in read_messages(recording)}
+    assert any(message.topic.endswith('/joint_states') for message in read_messages(recording))
 
 
 @pytest.mark.nightly

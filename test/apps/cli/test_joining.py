@@ -79,11 +79,11 @@ def test_one_looks_for_a_suite_as_one_listens_to_it(default_domain, monkeypatch)
 
 def test_the_doctor_looks_at_a_suite_in_the_default_domain(launched, monkeypatch):
     monkeypatch.setattr(doctor, 'LONGEST_LOOK', 1.0)    # most of that suite never comes
-    suite = next(found for found in doctor._network() if found.subject == 'suite')
+    suite = next(found for found in doctor._network('') if found.subject == 'suite')
     assert suite.state == doctor.BAD
     assert suite.found.startswith(f'domain {launched}, namespace /left: forward_kinematics, ')
 
 
 def test_the_doctor_says_in_which_domain_nothing_is(default_domain):
-    found = list(doctor._network())
+    found = list(doctor._network(''))
     assert [finding.found for finding in found] == [f'no node of it in domain {default_domain}']
