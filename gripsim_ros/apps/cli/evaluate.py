@@ -34,13 +34,15 @@ def evaluate(
     model = hand_of_grasps(hand, content)
     given = load_grasps(grasps, model.joint_names)
     from ...library.in_process import evaluate_grasps
+    from .progress import CompilationNews
     from ...library.planned_object import completion_of_grasps
     request = read_request(mesh, scale, material, task, PlanLimits(), read_scan(
         mesh, completion, viewpoint, completion_of_grasps(content)))
     begin = time.monotonic()
-    judged = evaluate_grasps(
-        request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
-        request.task, hand=model, close=close, elasticity=elasticity or elasticity_of(told))
+    with CompilationNews('evaluating'):
+        judged = evaluate_grasps(
+            request.grasp_object, [(grasp.T_object_palm, grasp.trajectory) for grasp in given],
+            request.task, hand=model, close=close, elasticity=elasticity or elasticity_of(told))
     reasons = [grasp.reason for grasp in judged if grasp.reason]
     answer = PlanAnswer(
         model, request.grasp_object, mesh, scale, judged,

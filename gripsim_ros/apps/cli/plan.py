@@ -204,13 +204,13 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
     from ...core.planning.task import ARM_TIME_SHARE
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps, planner_options
-    from .progress import PlanProgress
+    from .progress import CompilationNews, PlanProgress
     hand, limits, options = read_hand(request.hand), request.limits, planner_options()
     wanted, budget, robustness = limits.count, limits.time, limits.robustness or None
     if for_arm:
         wanted, robustness = limits.hypotheses or options.max_hypotheses, 0
         budget = (1.0 - ARM_TIME_SHARE) * (limits.time or options.max_planning_time)
-    with PlanProgress() as progress:
+    with CompilationNews('planning'), PlanProgress() as progress:
         result = plan_grasps(
             request.grasp_object, request.task, hand=hand, count=wanted,
             hypotheses=limits.hypotheses, budget=budget, seed=limits.seed,

@@ -18,6 +18,44 @@ if TYPE_CHECKING:
 
 #: Seconds between two plain lines where standard error is no terminal.
 PLAIN_INTERVAL = 5.0
+#: Seconds between two lines about kernels that are being compiled.
+COMPILING_INTERVAL = 15.0
+
+
+class CompilationNews:
+    """
+    Says now and then that numerical kernels are being compiled, and how many were.
+
+    Where no cache holds them, as after the installation of a wheel, that takes minutes in which
+    nothing else is to be seen.
+    """
+
+    def __init__(self, title: str) -> None:
+        """Note whose news it is."""
+        self._title = title
+
+    def __enter__(self) -> CompilationNews:
+        """Listen to the compiler."""
+        from numba.core.event import RecordingListener, register
+        self._heard, self._ended = RecordingListener(), threading.Event()
+        register('numba:compile', self._heard)
+        threading.Thread(target=self._tell, daemon=True).start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Listen no more."""
+        from numba.core.event import unregister
+        self._ended.set()
+        unregister('numba:compile', self._heard)
+
+    def _tell(self) -> None:
+        told = 0
+        while not self._ended.wait(COMPILING_INTERVAL):
+            count = sum(event.is_end for _, event in self._heard.buffer)
+            if count > told:
+                say(f'{self._title}: compiling numerical kernels, which is done once; '
+                    f'{count} so far')
+                told = count
 
 
 class PlanProgress:
