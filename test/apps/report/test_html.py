@@ -155,14 +155,24 @@ def test_data_give_back_where_the_arm_is_at_each_moment():
     assert_allclose(motion['up'], T_BASE_OBJECT[2, :3])
 
 
-def test_data_give_back_what_stands_about_the_object_and_pictures_show_it():
-    scene = make_scene(replace(made_up_answer(1), task=Task(obstacles=TABLE),
-                               grasps=[made_up_grasp(1, reach=reach())]))
-    bare = replace(scene, surroundings=())
-    assert scene_data(bare)['surroundings'] == []
+def on_a_table():
+    """Return the scene of a plan on a table."""
+    return make_scene(replace(made_up_answer(1), task=Task(obstacles=TABLE),
+                              grasps=[made_up_grasp(1, reach=reach())]))
+
+
+def test_data_give_back_what_stands_about_the_object():
+    scene = on_a_table()
+    assert scene_data(replace(scene, surroundings=()))['surroundings'] == []
     table, = scene_data(scene)['surroundings']
     corners = np.frombuffer(base64.b64decode(table['vertices']), '<f4').reshape(-1, 3)
     assert_allclose(np.ptp(corners, axis=0), TABLE[0, 1:4], atol=ATOL_SINGLE)
+
+
+@pytest.mark.nightly
+def test_pictures_show_what_stands_about_the_object():
+    scene = on_a_table()
+    bare = replace(scene, surroundings=())
     for draw in (motion_picture, scene_picture):
         pictures = [np.asarray(draw(one), int) for one in (bare, scene)]
         assert np.abs(pictures[1] - pictures[0]).mean() > 1.0, draw.__name__
