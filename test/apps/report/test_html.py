@@ -79,13 +79,13 @@ def test_the_page_is_below_its_largest_size(tmp_path):
     assert (tmp_path / 'r.html').stat().st_size < LARGEST_REPORT
 
 
-def test_names_from_outside_stay_text():
+def test_names_from_outside_stay_text(page):
     evil = made_up_grasp(1, preshape=EVIL, warnings=(EVIL,))
     answer = replace(made_up_answer(1, mesh_name=EVIL), grasps=[evil], rejected={EVIL: 3},
                      statistics={**STATISTICS, EVIL: EVIL, 'repairs': [EVIL]})
     text = render_report(answer)
     assert EVIL not in text and '<img src=x' not in text
-    assert len(Page(text).scripts) == len(Page(render_report(made_up_answer(1))).scripts)
+    assert len(Page(text).scripts) == len(Page(page).scripts)
     assert unpacked(Page(text).scripts[0])['grasps'][0]['warnings'] == [EVIL]
 
 
@@ -124,7 +124,7 @@ def test_data_give_back_boxes_and_regions_of_the_closed_hand(page):
 def test_data_give_back_the_whole_motion_where_there_is_one():
     answer = replace(made_up_answer(2), grasps=[made_up_grasp(1, reach=reach()),
                                                 made_up_grasp(2)])
-    data = unpacked(Page(render_report(answer)).scripts[0])
+    data = scene_data(make_scene(answer))
     motion, moments = data['grasps'][0]['motion'], whole_motion(answer.grasps[0])
     assert data['grasps'][1]['motion'] is None
     assert [text.partition(',')[0] for text in motion['phases']] == [m.phase for m in moments]
