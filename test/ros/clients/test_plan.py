@@ -86,6 +86,25 @@ def test_a_planner_that_never_answers_is_lost_after_a_silence(lossy, monkeypatch
     assert wait_for(lambda: planner.runs) and planner.runs == 1
 
 
+def test_a_planner_that_serves_others_is_not_silent(lossy, monkeypatch):
+    planner, client = lossy
+    monkeypatch.setattr(client_module, 'SILENCE', SILENCE)
+    planner.losses['send_goal_response'] = planner.losses['send_result_response'] = ALWAYS
+    ended = threading.Event()
+
+    def ask_on():
+        while not ended.wait(0.3 * SILENCE):
+            client._plan.send_goal_async(PlanGrasps.Goal())
+    others = threading.Thread(target=ask_on)
+    others.start()
+    try:
+        with pytest.raises(ServerLost, match='in time'):
+            client.plan(PlanGrasps.Goal(), timeout=2.5 * SILENCE)
+    finally:
+        ended.set()
+        others.join()
+
+
 @pytest.mark.parametrize('call, wait', [('plan', '_ask'), ('plan_by_service', '_await')])
 def test_the_time_to_find_the_planner_counts(lossy, monkeypatch, call, wait):
     _, client = lossy

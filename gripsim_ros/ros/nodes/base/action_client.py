@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import time
 
 from rclpy.action import ActionClient
 
@@ -13,17 +14,27 @@ class PromptActionClient(ActionClient):
     rclpy lists a question only after it was sent. An answer that the listening thread takes in
     between is dropped as unexpected; one that comes before the future is listed raises
     ValueError. Here nothing is taken while a question is being sent.
+
+    Attributes
+    ----------
+    heard_at : float
+        When the server last spoke, to whomever [s, ``time.monotonic``]; 0.0: never.
+
     """
 
     def __init__(self, *args, **kwargs) -> None:
         """Open the client; arguments as ``rclpy.action.ActionClient``."""
         self._asking = threading.RLock()
+        self.heard_at = 0.0
         super().__init__(*args, **kwargs)
 
     def take_data(self):
         """Take what came; its questions are listed by then."""
         with self._asking:
-            return super().take_data()
+            data = super().take_data()
+        if data:
+            self.heard_at = time.monotonic()
+        return data
 
     def send_goal_async(self, *args, **kwargs):
         """Send a goal; as ``rclpy.action.ActionClient``."""
