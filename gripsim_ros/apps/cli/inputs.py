@@ -95,7 +95,7 @@ def hand_of_grasps(file: str, content: Any, what: str = 'grasps are') -> HandMod
     if name != hand.name:
         raise InputError(f'the {what} of the hand {name}, not of {hand.name}: name theirs with '
                          '--hand')
-    if known != hand.id:
+    if not hand.id.startswith(known):
         print(f'warning: the {what} of the hand {name} as its files were then ({known:.12}); they '
               f'have changed since ({hand.id:.12})', file=sys.stderr, flush=True)
     return hand

@@ -39,7 +39,8 @@ def replay(
         say(line)
     say(f'{result.questions} questions: {result.identical} answered identically, '
         f'{result.different} differently, {result.unanswered} without a recorded answer, '
-        f'{result.failed} failed when recorded')
+        f'{result.failed} failed when recorded, {result.put_off} put off then until the object '
+        'was ready')
     return 1 if result.different else 0
 
 
@@ -47,7 +48,9 @@ def _hand_of(path: Path, file: str) -> HandModel:
     """Return the hand named, else that of the recording, else the one that comes along."""
     from ...ros.record.mcap_file import read_metadata
     told = read_metadata(path)
-    return hand_of_grasps(file, {'hand': {'file': told.get('hand_file', '')}}, 'recording is')
+    return hand_of_grasps(file, {'hand': {
+        'file': told.get('hand_file'), 'name': told.get('hand_name'), 'id': told.get('hand')
+        }}, 'recording is')
 
 
 def _here(path: Path, hand: HandModel) -> ReplayResult:

@@ -58,7 +58,7 @@ class RecordingWriter:
         self._channels: dict[str, int] = {}
         self._writer.start(profile='ros2', library='gripsim')
         if metadata:
-            self._writer.add_metadata(METADATA, dict(metadata))
+            self.tell(metadata)
 
     def __enter__(self) -> 'RecordingWriter':
         """Return the writer."""
@@ -67,6 +67,10 @@ class RecordingWriter:
     def __exit__(self, *_) -> None:
         """Finish the file."""
         self.close()
+
+    def tell(self, metadata: Mapping[str, str]) -> None:
+        """Say anew what wrote it: what is told last counts."""
+        self._writer.add_metadata(METADATA, dict(metadata))
 
     def write(self, topic: str, kind: type, data: bytes, log_time: int,
               publish_time: int | None = None) -> None:
@@ -108,12 +112,13 @@ class RecordingWriter:
 
 
 def read_metadata(path: Path) -> dict[str, str]:
-    """Return what a recording says of its writer; empty where it says nothing."""
+    """Return what a recording says of its writer at last; empty where it says nothing."""
+    told: dict[str, str] = {}
     with _opened(path) as reader:
         for record in reader.iter_metadata():
             if record.name == METADATA:
-                return dict(record.metadata)
-    return {}
+                told = dict(record.metadata)
+    return told
 
 
 def read_messages(path: Path, names: Sequence[str] | None = None) -> Iterator[Recorded]:

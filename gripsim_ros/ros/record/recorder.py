@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from gripsim_interfaces.msg import (
     Contacts, GraspObject, GraspStates, HandConfigurations, LinkStates, TactileFrame)
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -76,7 +76,7 @@ class Recorder(Connection):
     ----------
     path : Path
     hand : HandModel
-        Named in the file.
+        Named in the file, until the suite's nodes tell theirs.
     namespace : str
         Of the suite.
     apart : str
@@ -85,9 +85,10 @@ class Recorder(Connection):
 
     def __init__(self, path: Path, hand: HandModel, namespace: str = '', apart: str = '') -> None:
         """Open the file and listen."""
-        self._writer = RecordingWriter(path, {
-            'version': __version__, 'hand': hand.id, 'hand_name': hand.name,
-            'hand_file': own_hand_file(hand)})
+        self._metadata = {'version': __version__, 'hand': hand.id, 'hand_name': hand.name,
+                          'hand_file': own_hand_file(hand)}
+        self._writer = RecordingWriter(path, self._metadata)
+        self._spaces, self._hand_told = {namespace.strip('/'), apart}, False
         self.counts = self._writer.counts
         self.error: Exception | None = None
         self._closing = False
@@ -111,10 +112,23 @@ class Recorder(Connection):
             if sent < self._end:
                 self._last = time.monotonic()
             if topic.name == SIGN_OF_LIFE:
-                self._heard |= {status.name for status in
-                                deserialize_message(data, DiagnosticArray).status}
+                for status in deserialize_message(data, DiagnosticArray).status:
+                    self._heard.add(status.name)
+                    self._note_hand(status)
         self._subscriptions[topic.name] = self.node.create_subscription(
             topic.kind, topic.name, keep, _quality(topic.quality), raw=True)
+
+    def _note_hand(self, status: DiagnosticStatus) -> None:
+        """Name the hand that the first node of the suite tells, where it is another one."""
+        told = {value.key: value.value for value in status.values}
+        name, _, identity = told.get('hand', '').rpartition(' ')
+        if self._hand_told or not name or status.name.rpartition('/')[0] not in self._spaces:
+            return
+        self._hand_told = True
+        if not self._metadata['hand'].startswith(identity):
+            self._metadata |= {'hand': identity, 'hand_name': name,
+                               'hand_file': told.get('hand file', '')}
+            self._writer.tell(self._metadata)
 
     def missing(self) -> list[str]:
         """

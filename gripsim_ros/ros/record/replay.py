@@ -24,6 +24,8 @@ OBJECTS, QUESTIONS, ANSWERS = 'grasp_object', 'plan/hand_configurations', 'plan/
 MOST_OBJECTS, MOST_WAITING = 2, 256
 #: Differences that are told one by one.
 MOST_DIFFERENCES = 20
+#: Answers of a stage that has not got the object, or its own compliance, yet.
+NOT_READY = (RingHeader.UNKNOWN_OBJECT, RingHeader.PREPARING)
 
 
 class Ring(Protocol):
@@ -40,7 +42,8 @@ class ReplayResult:
 
     ``questions`` were recorded; ``identical`` were answered as then, to the last bit,
     ``different`` were not, and ``differences`` says where (at most ``MOST_DIFFERENCES``);
-    ``unanswered`` have no answer in the recording, ``failed`` one that tells of a fault.
+    ``unanswered`` have no answer in the recording, ``failed`` one that tells of a fault, and
+    ``put_off`` one that the object was not ready yet, after which it was asked again.
     """
 
     questions: int = 0
@@ -48,6 +51,7 @@ class ReplayResult:
     different: int = 0
     unanswered: int = 0
     failed: int = 0
+    put_off: int = 0
     differences: list[str] = field(default_factory=list)
 
     @property
@@ -126,7 +130,8 @@ def replay(path: Path, hand: HandModel, ring: Ring,
             own[key] = msg
             while len(own) > MOST_WAITING:
                 own.popitem(last=False)
-    result.unanswered = result.questions - result.identical - result.different - result.failed
+    result.unanswered = result.questions - (
+        result.identical + result.different + result.failed + result.put_off)
     return result
 
 
@@ -149,10 +154,13 @@ def _compare(question: HandConfigurations, recorded: GraspStates, hand: HandMode
              objects: '_Objects', result: ReplayResult) -> None:
     header = question.ring
     if recorded.ring.status != RingHeader.OK:
-        result.failed += 1
+        waits = recorded.ring.status in NOT_READY
+        result.put_off += waits
+        result.failed += not waits
         return
     if header.hand_id != hand.id:
-        raise RecordingError(f'recorded with hand {header.hand_id}, but this is {hand.id}')
+        raise RecordingError(f'recorded with a hand of the id {header.hand_id:.12}, but this is '
+                             f'{hand.name} {hand.id:.12}: name its file')
     found = differences(recorded, ring.answer(question, objects.find(header.object_id)))
     result.identical += not found
     result.different += bool(found)

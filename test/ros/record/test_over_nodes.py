@@ -11,14 +11,14 @@ pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `m
 pytest.importorskip('mcap', reason='needs the extra `record`')
 
 import rclpy  # noqa: E402
-from cli_cases import gripsim, start, strict  # noqa: E402
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
+from cli_cases import assert_refused, gripsim, start, strict  # noqa: E402
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue  # noqa: E402
 from suite_cases import goal, parameters, wait_for  # noqa: E402
 
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
-from gripsim_ros.ros.record.mcap_file import read_messages  # noqa: E402
+from gripsim_ros.ros.record.mcap_file import read_messages, read_metadata  # noqa: E402
 from gripsim_ros.ros.record.recorder import RING, SIGN_OF_LIFE, TOPICS, Recorder  # noqa: E402
 
 HYPOTHESES = 3
@@ -43,7 +43,9 @@ def stages(names, namespace):
 
     def speak(name):
         full = nodes[name].get_fully_qualified_name().lstrip('/')
-        signs[name].publish(DiagnosticArray(status=[DiagnosticStatus(name=full)]))
+        told = {'hand': f'{namespace}_hand 0123456789ab', 'hand file': f'/{namespace}/hand.yaml'}
+        signs[name].publish(DiagnosticArray(status=[DiagnosticStatus(
+            name=full, values=[KeyValue(key=key, value=value) for key, value in told.items()])]))
     try:
         yield speak
     finally:
@@ -67,6 +69,19 @@ def test_a_node_is_recorded_once_it_is_known_to_send_to_the_recorder(tmp_path):
             assert recorder.missing() == [last]
             with stages([last], 'ready') as speak:
                 assert wait_for(lambda: speak(last) or not recorder.missing(), END_TIMEOUT)
+
+
+def test_a_recording_is_of_the_hand_that_the_suite_tells(tmp_path):
+    path = tmp_path / 'x.mcap'
+    with Recorder(path, load_default_hand(), 'own') as recorder:
+        for namespace in ('foreign', 'own'):
+            with stages(['deformation'], namespace) as speak:
+                assert wait_for(lambda: speak('deformation') or (
+                    f'{namespace}/deformation' in recorder._heard), END_TIMEOUT)
+    told = read_metadata(path)
+    assert (told['hand_name'], told['hand'], told['hand_file']) == (
+        'own_hand', '0123456789ab', '/own/hand.yaml')
+    assert_refused(gripsim('replay', path), 'recording is of the hand /own/hand.yaml')
 
 
 @pytest.mark.slow

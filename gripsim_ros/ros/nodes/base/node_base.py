@@ -22,7 +22,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from ....core.errors import GripsimError
 from ....core.hand import HandModel
-from ....library.resources import load_hand, resolve_uri, share_directory
+from ....library.resources import load_hand, own_hand_file, resolve_uri, share_directory
 from ...environment import clean_shared_memory
 from .health import Awaited, Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
@@ -273,7 +273,7 @@ class SuiteNode(LifecycleNode):
         waiting = {f'queue of {reader.topic}': reader.read_waiting() for reader in self._readers}
         values = {'state': state, **values, **waiting, **self._traffic.read(),
                   'kernels': count_kernels(), 'hand': f'{self.hand.name} {self.hand.id[:12]}',
-                  'last error': self.last_error}
+                  'hand file': own_hand_file(self.hand), 'last error': self.last_error}
         status = DiagnosticStatus(
             level=level, name=self.get_fully_qualified_name().lstrip('/'),
             message=missing or state, hardware_id=self.hardware_id,
