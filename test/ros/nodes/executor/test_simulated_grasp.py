@@ -53,6 +53,8 @@ AGAIN = 10.0
 WHOLE = 300.0
 #: Six nodes share the cores: a stage may take its time [s].
 PATIENCE = 10.0
+#: Looks at the moving hand a second: thirty would keep a core busy beside what is tested [Hz].
+LIVE_RATE = 4.0
 #: A stiff object: the grip alone does not reach the planned forces, docs/execution.md [m, rad].
 LIFT, SQUEEZE = 0.04, 0.03
 #: Of the planned forces: fingers that have stopped are pressed on by those that follow.
@@ -81,7 +83,8 @@ def suite(tmp_path_factory):
     values = parameters(tmp_path_factory.mktemp('parameters'))
     values['grasp_planner']['answer_timeout'] = PATIENCE
     values = {**values, 'sdh_simulator': {'body': 'rigid', 'speed': SPEED},
-              'grasp_executor': {'joint_timeout': PATIENCE}}
+              'grasp_executor': {'joint_timeout': PATIENCE},
+              'forward_kinematics': {'live_rate': LIVE_RATE}}
     with Suite(os.environ, parameters=values, hardware='sim') as running:
         yield running
 
