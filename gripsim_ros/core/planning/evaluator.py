@@ -26,7 +26,7 @@ from .options import PlannerOptions
 from .progress import Progress
 from .ranked_grasp import ClosingReport, RankedGrasp
 from .ranking.assemble import make_grasp
-from .ranking.score import largest_link_force, score_reference
+from .ranking.score import score_reference
 from .rejections import (
     CANNOT_BALANCE, DOES_NOT_HOLD, LET_GO, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION,
     OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS, TOO_MUCH_FORCE)
@@ -154,8 +154,8 @@ class GraspEvaluator(AskAndTell):
             return DOES_NOT_HOLD
         if state.holds:
             return ''
-        return TOO_MUCH_FORCE if largest_link_force(state) > self._reference.force_limit \
-            else OVERLOADED
+        too_much = (state.normal_forces_by_link > self._reference.force_limit).any()
+        return TOO_MUCH_FORCE if too_much else OVERLOADED
 
     def _unjudged(self, i: int, reason: str) -> RankedGrasp:
         T, rows = self._grasps[i][0], self._closed(i)[1]

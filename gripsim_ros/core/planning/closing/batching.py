@@ -1,6 +1,6 @@
 """Closings in batches: questions of one detail together, and closings run to their verdicts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, replace
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -77,6 +77,44 @@ class Item(Protocol):
 
 
 ItemT = TypeVar('ItemT', bound=Item)
+
+#: Questions, each with the state that answers it.
+Steps = Generator[Question, GraspState, None]
+
+
+class SteppedItem:
+    """
+    An item whose questions a generator asks, until it ends: see ``Item``.
+
+    ``reason`` says why it came to nothing, '' where it did not.
+    """
+
+    reason = ''
+
+    def __init__(self, steps: Steps) -> None:
+        self._steps = steps
+        self._asked = next(steps, None)
+
+    @property
+    def done(self) -> bool:
+        """Return True if nothing more is to be asked."""
+        return self._asked is None
+
+    def question(self) -> Question:
+        """Return the configuration to be judged next."""
+        assert self._asked is not None
+        return self._asked
+
+    def answer(self, state: GraspState) -> None:
+        """Take the stages' answer to the last question."""
+        try:
+            self._asked = self._steps.send(state)
+        except StopIteration:
+            self._asked = None
+
+    def fail(self, reason: str) -> None:
+        """End: the question cannot be answered."""
+        self._asked, self.reason = None, reason
 
 
 class ItemWork(Generic[ItemT]):

@@ -14,7 +14,7 @@ from .. import rejections
 from ..hypotheses.generate import Hypothesis
 from ..hypotheses.hand_geometry import find_fingers
 from ..options import PlannerOptions
-from .batching import Conditions, ItemWork
+from .batching import Conditions, ItemWork, SteppedItem, Steps
 from .closing import Closing
 from .grasp_state import GraspState
 from .limits import ClosingLimits
@@ -29,8 +29,8 @@ MAX_OPENINGS = 12
 #: Least and largest multiple of the load looked for [-], and the ratio to which it is found.
 MULTIPLES, RESOLUTION = (1.0 / 64.0, 64.0), 1.02
 
-#: Questions, their answers, and what comes of them.
-Steps = Generator[Question, GraspState, Closing | None]
+#: Questions, their answers, and the closing that comes of them.
+Touching = Generator[Question, GraspState, Closing | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def nearest_preshape(hand: HandModel, joints: Array) -> int:
     return min(range(len(hand.preshapes)), key=lambda i: distance(hand.preshapes[i]))
 
 
-class GivenClosing:
+class GivenClosing(SteppedItem):
     """
     The closing of one given grasp: ``question()``, ``answer(state)``, until ``done``.
 
@@ -101,36 +101,17 @@ class GivenClosing:
         self._hypothesis = Hypothesis(number, T_object_palm, nearest_preshape(hand, joints), 0.0)
         self._way = hand.preshapes[self._hypothesis.preshape]
         self._rates = self._way.closed - self._way.open
-        self._opened, self._reason = joints, rejections.NOT_EVALUATED
+        self._opened, self.reason = joints, rejections.NOT_EVALUATED
         self._closing: Closing | None = None
         self._margin = 0.0
         #: Multiple of the loads that the next question is about.
         self.multiple = 1.0
-        self._steps = self._run(joints)
-        self._asked: Question | None = next(self._steps)
-
-    @property
-    def done(self) -> bool:
-        """Return True if nothing more is to be asked."""
-        return self._asked is None
-
-    def question(self) -> Question:
-        """Return the configuration to be judged next."""
-        assert self._asked is not None
-        return self._asked
-
-    def answer(self, state: GraspState) -> None:
-        """Take the stages' answer to the last question."""
-        try:
-            self._asked = self._steps.send(state)
-        except StopIteration:
-            self._asked = None
+        super().__init__(self._run(joints))
 
     def fail(self, reason: str) -> None:
         """End with what is known: a question cannot be answered."""
-        self._asked = None
-        if self._closing is None or self._closing.held is None:
-            self._reason = reason
+        holds = self._closing is not None and self._closing.held is not None
+        super().fail(self.reason if holds else reason)
 
     def closed(self) -> ClosedGrasp:
         """Return what closing came to."""
@@ -144,7 +125,7 @@ class GivenClosing:
             found = closing.hypothesis if closing.held is None else closing.held_hypothesis
             pose = found.T_object_palm
         seated = self._given @ inverse(pose)
-        return ClosedGrasp(self._hypothesis.preshape, rows, seated, self._margin, self._reason)
+        return ClosedGrasp(self._hypothesis.preshape, rows, seated, self._margin, self.reason)
 
     def _run(self, joints: Array) -> Steps:
         closing = yield from self._open_and_touch(joints)
@@ -159,18 +140,17 @@ class GivenClosing:
             closing = yield from self._open_and_touch(seating.joints)
         self._closing = closing
         if closing is None:
-            return None
+            return
         while not closing.done:
             state = yield closing.question()
             closing.answer(state)
             if not len(self._limits.links_beyond(state)):
                 self._margin = max(self._margin, state.margin)
-        self._reason = '' if closing.held is not None else closing.reason
+        self.reason = '' if closing.held is not None else closing.reason
         if closing.held is not None or closing.known.miss is not None:
             yield from self._grow_load(closing.question_at(_last_joints(closing), DETAIL_FORCES))
-        return None
 
-    def _open_and_touch(self, joints: Array) -> Steps:
+    def _open_and_touch(self, joints: Array) -> Touching:
         """Open the fingers until they are free; return their closing at the touch, or None."""
         fingers, hand = find_fingers(self._hand), self._hand
         opened, steps = joints.copy(), np.full(len(fingers), LEAST_OPENING)
@@ -188,7 +168,7 @@ class GivenClosing:
                 break
         self._opened = opened
         if state.clearance.min() <= 0.0:
-            self._reason = rejections.OPEN_HAND_COLLIDES
+            self.reason = rejections.OPEN_HAND_COLLIDES
             return None
         closing = Closing(self._hypothesis, hand, self._options, self._limits,
                           Preshape(self._way.name, opened, opened + self._rates))
@@ -210,7 +190,6 @@ class GivenClosing:
             self.multiple = float(np.sqrt(low * high))
         if low > MULTIPLES[0]:
             self._margin = max(self._margin, low)
-        return None
 
 
 def _last_joints(closing: Closing) -> Array:

@@ -1,5 +1,6 @@
 """The grasp state of one configuration, and verdicts on it."""
 
+from collections.abc import Iterable
 from dataclasses import Field, dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -32,6 +33,11 @@ class GraspState(Row):
         """Return the simulated normal force of each patch (k,) [N]."""
         return np.einsum('ij,ij->i', self.forces, self.normals)
 
+    @cached_property
+    def normal_forces_by_link(self) -> Array:
+        """Return, for each patch, the sum of the normal forces of its link (k,) [N]."""
+        return sums_by_link(self.links, self, self.normal_forces)
+
 
 _FIELDS = declared(GraspState)
 
@@ -49,6 +55,11 @@ def extract_state(states: GraspStateBatch, i: int) -> GraspState:
         else:
             values[number.name] = array[i] if len(array) > i else None
     return GraspState(**values)
+
+
+def sums_by_link(links: Iterable[int], state: GraspState, values: Array) -> Array:
+    """Return the sums (l,) of what patches of a state have, ``values (k,)``, for given links."""
+    return np.array([values[state.links == link].sum() for link in links])
 
 
 def presses_through(state: GraspState) -> bool:

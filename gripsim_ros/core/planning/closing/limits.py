@@ -106,10 +106,8 @@ class ClosingLimits:
 
     def links_beyond(self, state: GraspState) -> IntArray:
         """Return links that a patch presses with more pressure, or that press harder, than may."""
-        sums = np.array([state.normal_forces[state.links == link].sum() for link in state.links])
-        beyond = (state.peak_pressures > self.max_pressure) | (sums > self.force_limit)
-        found: IntArray = state.links[beyond]
-        return found
+        return state.links[(state.peak_pressures > self.max_pressure)
+                           | (state.normal_forces_by_link > self.force_limit)]
 
     def reason_to_end(self, state: GraspState, forces: Array, wanted: Mapping[int, float]) -> str:
         """

@@ -143,10 +143,7 @@ def primitive_distance(row: Array, point: Array, outward: Array) -> float:
     if row[0] == OBSTACLE_BOX:
         distance: float = _box_distance(0.5 * row[1:4], local, across)
     elif row[0] == OBSTACLE_SPHERE:
-        length = np.sqrt(local[0] ** 2 + local[1] ** 2 + local[2] ** 2)
-        for k in range(3):
-            across[k] = local[k] / max(length, 1e-12)
-        distance = length - row[1]
+        distance = _box_distance(np.zeros(3), local, across) - row[1]
     else:
         radius = np.sqrt(local[0] ** 2 + local[1] ** 2)
         flat = np.array([radius, abs(local[2]), 0.0])

@@ -8,7 +8,7 @@ from ...batches import DETAIL_FORCES
 from ...hand import HandModel
 from ...transforms import apply, inverse, transform
 from ..closing.question import Question
-from ..closing.grasp_state import GraspState
+from ..closing.grasp_state import GraspState, sums_by_link
 from ..options import PlannerOptions
 from ..ranked_grasp import (
     COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult, ManipulationStep)
@@ -16,7 +16,7 @@ from ..ranking.score import grip_efforts
 from .kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object)
-from .step_forces import StepForces, sums_by_link
+from .step_forces import StepForces
 
 
 #: Largest joint displacement of a question where the joints hardly move, so that contact

@@ -4,7 +4,7 @@ import numpy as np
 
 from ...arrays import Array
 from ..closing.force_level import ForceLevel, force_logarithms
-from ..closing.grasp_state import GraspState, exceeds_limits
+from ..closing.grasp_state import GraspState, exceeds_limits, sums_by_link
 from ..options import PlannerOptions
 
 
@@ -68,8 +68,3 @@ class StepForces:
     def wanted(self, link: int) -> float:
         """Return the normal force wanted at a link [N]."""
         return float(self._wanted[self._links.index(link)])
-
-
-def sums_by_link(links: tuple[int, ...], state: GraspState, values: Array) -> Array:
-    """Return the sums over the patches of each link."""
-    return np.array([values[state.links == link].sum() for link in links])

@@ -1,5 +1,6 @@
 """Closing by the common law: all joints together, in equal steps from open to closed."""
 
+from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from ...batches import DETAIL_FORCES, DETAIL_SURFACE
 from ...hand import HandModel
 from ...transforms import apply, inverse
 from .. import rejections
+from ..closing.batching import SteppedItem, Steps
 from ..closing.grasp_state import GraspState, presses_through
 from ..closing.knowledge import HeldGrasp
 from ..closing.question import Question
@@ -25,9 +27,9 @@ STEPS = 100
 CORRECTIONS = 6
 
 
-class CommonClosing:
+class CommonClosing(SteppedItem):
     """
-    The state machine of one hypothesis: ``question()``, ``answer(state)``, until ``done``.
+    What one hypothesis asks and takes: ``question()``, ``answer(state)``, until ``done``.
 
     At step l all joints are at ``open + (closed - open) l / STEPS``. From the first state with
     more than two contact regions and a solution of (1), closing goes on until no simulated
@@ -54,87 +56,70 @@ class CommonClosing:
                  displacement: Array | None) -> None:
         self.hypothesis, self._hand, self._options = hypothesis, hand, options
         self._displacement, self._preshape = displacement, hand.preshapes[hypothesis.preshape]
-        self._phase, self._step, self._correction = 'open', 0, 0
-        self._bracket = (0.0, 1.0)      # shares of closing: forces too small, large enough
-        self._regions = self._largest_regions = 0
-        self._solved = False
-        self.reason, self.held = '', None       # type: str, HeldGrasp | None
-
-    @property
-    def done(self) -> bool:
-        """Return True if a verdict was found."""
-        return self._phase == 'done'
+        self._rates = self._preshape.closed - self._preshape.open
+        self._largest_regions = 0
+        self.held: HeldGrasp | None = None
+        super().__init__(self._run())
 
     @property
     def reached_contact(self) -> bool:
         """Return True if at least two links came into contact."""
         return self._largest_regions > 1
 
-    def question(self) -> Question:
-        """Return the configuration to be judged next."""
-        T, rates = self.hypothesis.T_object_palm, self._preshape.closed - self._preshape.open
-        asked = Question(DETAIL_FORCES, T, self._joints(), rates / STEPS, np.zeros(3))
-        if self._phase == 'open':
-            approach = T[:3, :3] @ self._hand.approach
-            return replace(asked, sweep_object=self._options.approach_distance * approach)
-        return replace(asked, detail=DETAIL_SURFACE) if self._phase == 'surface' else asked
+    def _joints(self, share: float) -> Array:
+        return self._preshape.open + share * self._rates
 
-    def answer(self, state: GraspState) -> None:
-        """Take the stages' answer to the last question."""
-        if self._phase == 'open':
-            self._open(state)
-        elif self._phase == 'close':
-            self._close(state)
-        elif self._phase == 'correct':
-            self._correct(state)
-        else:
-            self._hold(state)
+    def _question(self, share: float, detail: int = DETAIL_FORCES) -> Question:
+        """Return the question about the hand closed by a share of its way."""
+        return Question(detail, self.hypothesis.T_object_palm, self._joints(share),
+                        self._rates / STEPS, np.zeros(3))
 
-    def fail(self, reason: str) -> None:
-        """End without a grasp."""
-        self.reason, self._phase = reason, 'done'
-
-    def _share(self) -> float:
-        if self._phase == 'correct':
-            return 0.5 * (self._bracket[0] + self._bracket[1])
-        return self._bracket[1] if self._phase == 'surface' else self._step / STEPS
-
-    def _joints(self) -> Array:
-        joints: Array = self._preshape.open + self._share() * (
-            self._preshape.closed - self._preshape.open)
-        return joints
-
-    def _open(self, state: GraspState) -> None:
+    def _run(self) -> Steps:
+        approach = self.hypothesis.T_object_palm[:3, :3] @ self._hand.approach
+        state = yield replace(self._question(0.0),
+                              sweep_object=self._options.approach_distance * approach)
         if state.depth.max() > 0.0:
-            self.fail(rejections.OPEN_HAND_COLLIDES)
-        else:
-            self._phase, self._step = 'close', 1
+            self.reason = rejections.OPEN_HAND_COLLIDES
+            return
+        step = yield from self._close()
+        if self.reason:
+            return
+        less, enough = (step - 1) / STEPS, step / STEPS
+        for _ in range(CORRECTIONS):
+            share = 0.5 * (less + enough)
+            state = yield self._question(share)
+            suffices = state.holds and len(np.unique(state.links)) >= LEAST_REGIONS
+            less, enough = (less, share) if suffices else (share, enough)
+        state = yield self._question(enough, DETAIL_SURFACE)
+        rows = np.linspace(self._preshape.open, self._joints(enough),
+                           self._options.trajectory_rows)
+        self.held = HeldGrasp(rows[-1], rows, state)
 
-    def _close(self, state: GraspState) -> None:
-        self._regions = int((state.depth > 0.0).sum())
-        self._largest_regions = max(self._largest_regions, self._regions)
-        is_grasp = len(np.unique(state.links)) >= LEAST_REGIONS
-        if is_grasp and state.capable and not self._solved:
-            self._solved = True
-            if not self._can_move(state):
-                self.fail(rejections.UNREACHABLE)
-                return
-        if is_grasp and state.holds:
-            self._bracket, self._phase = ((self._step - 1) / STEPS, self._step / STEPS), 'correct'
-        elif self._step == STEPS:
-            self.fail(self._what_lacks(state, is_grasp))
-        else:
-            self._step += 1
-
-    def _what_lacks(self, state: GraspState, is_grasp: bool) -> str:
+    def _close(self) -> Generator[Question, GraspState, int]:
+        """Close in steps; return the first that holds, or note what lacks."""
+        solved = False
+        for step in range(1, STEPS + 1):
+            state = yield self._question(step / STEPS)
+            regions = int((state.depth > 0.0).sum())
+            self._largest_regions = max(self._largest_regions, regions)
+            is_grasp = len(np.unique(state.links)) >= LEAST_REGIONS
+            if is_grasp and state.capable and not solved:
+                solved = True
+                if not self._can_move(step / STEPS, state):
+                    self.reason = rejections.UNREACHABLE
+                    return step
+            if is_grasp and state.holds:
+                return step
         if presses_through(state):
-            return rejections.PRESSES_THROUGH
-        if is_grasp:
-            return rejections.FORCES_TOO_SMALL if self._solved else rejections.NO_SOLUTION
-        return (rejections.REGIONS_WITHOUT_VERTEX if self._regions >= LEAST_REGIONS
-                else rejections.TOO_FEW_REGIONS)
+            self.reason = rejections.PRESSES_THROUGH
+        elif is_grasp:
+            self.reason = rejections.FORCES_TOO_SMALL if solved else rejections.NO_SOLUTION
+        else:
+            self.reason = (rejections.REGIONS_WITHOUT_VERTEX if regions >= LEAST_REGIONS
+                           else rejections.TOO_FEW_REGIONS)
+        return STEPS
 
-    def _can_move(self, state: GraspState) -> bool:
+    def _can_move(self, share: float, state: GraspState) -> bool:
         """Return True if equation (2) has a solution, or nothing is to be moved."""
         motion = self._displacement
         if motion is None:
@@ -145,17 +130,5 @@ class CommonClosing:
         turn = Rotation.from_matrix(motion[:3, :3]).as_rotvec()
         twist = np.concatenate([T_palm_object[:3, :3] @ shift, T_palm_object[:3, :3] @ turn])
         tips = Fingertips(state.links, apply(T_palm_object, state.points))
-        return can_follow(self._hand, self._joints(), tips, twist,
+        return can_follow(self._hand, self._joints(share), tips, twist,
                           apply(T_palm_object, centre[None])[0])[0]
-
-    def _correct(self, state: GraspState) -> None:
-        share, (low, high) = self._share(), self._bracket
-        enough = state.holds and len(np.unique(state.links)) >= LEAST_REGIONS
-        self._bracket = (low, share) if enough else (share, high)
-        self._correction += 1
-        if self._correction == CORRECTIONS:
-            self._phase = 'surface'
-
-    def _hold(self, state: GraspState) -> None:
-        rows = np.linspace(self._preshape.open, self._joints(), self._options.trajectory_rows)
-        self.held, self._phase = HeldGrasp(rows[-1], rows, state), 'done'

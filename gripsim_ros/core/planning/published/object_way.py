@@ -8,8 +8,8 @@ from ...arrays import Array
 from ...batches import DETAIL_FORCES, ConfigurationBatch
 from ...hand import HandModel
 from ...transforms import apply, inverse
-from ..closing.batching import Conditions, ItemWork
-from ..closing.grasp_state import GraspState
+from ..closing.batching import Conditions, ItemWork, SteppedItem, Steps
+from ..closing.grasp_state import GraspState, sums_by_link
 from ..closing.knowledge import HeldGrasp
 from ..closing.question import Question
 from ..hypotheses.generate import Hypothesis
@@ -17,7 +17,6 @@ from ..manipulation.follow_path import step_told
 from ..manipulation.kinematics import (
     Fingertips, bounded_least_squares, contact_jacobian, follow_object)
 from ..manipulation.search import turned_loads
-from ..manipulation.step_forces import sums_by_link
 from ..options import PlannerOptions
 from ..ranked_grasp import HAND_ONLY, ManipulationResult, ManipulationStep
 from ..rejections import LOST_ON_WAY
@@ -30,7 +29,7 @@ from .rules import LEAST_REGIONS
 AIMED_ABOVE = 0.05
 
 
-class PublishedWay:
+class PublishedWay(SteppedItem):
     """
     One grasp along the object's way: ``question()``, ``answer(state)``, until ``done``.
 
@@ -64,64 +63,48 @@ class PublishedWay:
         self._hand, self._path, self._options = hand, path, options.reach
         self._rates = (preshape.closed - preshape.open) / STEPS
         self._T_palm_first = inverse(hypothesis.T_object_palm)
-        self._joints, self._state = held.joint_positions, held.state
+        self._joints, self._state, self.step = held.joint_positions, held.state, 0
         self.result: ManipulationResult | None = None
-        self.reason, self.step, self._corrections, self._residual = '', 0, 0, 0.0
-        self._rows, self._steps = [self._joints], [self._told()]
-        self._aim()
+        super().__init__(self._run())
 
     @property
-    def done(self) -> bool:
-        """Return True if the way was followed to its end, or cannot be."""
-        return self.result is not None or bool(self.reason)
+    def _T_palm_object(self) -> Array:
+        return self._T_palm_first @ self._path[self.step]
 
-    def question(self) -> Question:
+    def _run(self) -> Steps:
+        rows, steps, residual = [self._joints], [self._told()], 0.0
+        while self.step < len(self._path) - 1:
+            residual = max(residual, self._aim())
+            state, corrections = (yield self._question()), 0
+            while not (state.holds and len(np.unique(state.links)) >= LEAST_REGIONS):
+                if corrections == self._options.max_corrections or not self._correct(state):
+                    self.reason = LOST_ON_WAY
+                    return
+                state, corrections = (yield self._question()), corrections + 1
+            self._joints, self._state = self._trial, state
+            rows.append(self._joints)
+            steps.append(self._told())
+        self.result = ManipulationResult(
+            HAND_ONLY, residual, np.nan, np.array(rows),
+            np.tile(inverse(self._T_palm_first), (len(rows), 1, 1)),
+            np.linspace(0.0, 1.0, len(rows)), -1,
+            'the fingers alone move the object, by the published method', tuple(steps))
+
+    def _question(self) -> Question:
         """Return the configuration to be judged next, in the moved object's frame."""
         return Question(DETAIL_FORCES, inverse(self._T_palm_object), self._trial, self._rates,
                         np.zeros(3))
 
-    def answer(self, state: GraspState) -> None:
-        """Take the stages' answer to the last question."""
-        if state.holds and len(np.unique(state.links)) >= LEAST_REGIONS:
-            self._accept(state)
-        elif self._corrections == self._options.max_corrections or not self._correct(state):
-            self.fail(LOST_ON_WAY)
-        else:
-            self._corrections += 1
-
-    def fail(self, reason: str) -> None:
-        """End without a way."""
-        self.reason = reason
-
-    @property
-    def _T_palm_object(self) -> Array:
-        pose: Array = self._T_palm_first @ self._path[self.step]
-        return pose
-
-    def _aim(self) -> None:
-        """Let the joints follow the object's next step, or end where there is none."""
-        if self.step == len(self._path) - 1:
-            shares = np.linspace(0.0, 1.0, len(self._rows))
-            palms = np.tile(inverse(self._T_palm_first), (len(self._rows), 1, 1))
-            self.result = ManipulationResult(
-                HAND_ONLY, self._residual, np.nan, np.array(self._rows), palms, shares, -1,
-                'the fingers alone move the object, by the published method', tuple(self._steps))
-            return
+    def _aim(self) -> float:
+        """Let the joints follow the object's next step; return the share that they cannot."""
         before = self._T_palm_object
         tips = Fingertips(self._state.links, apply(before, self._state.points))
-        self.step, self._corrections = self.step + 1, 0
+        self.step += 1
         motion = self._T_palm_object @ inverse(before)
         self._trial, slips = follow_object(self._hand, self._joints, tips, motion,
                                            self._hand.joint_lower, self._hand.joint_upper)
         moves = apply(motion, tips.points_palm) - tips.points_palm
-        self._residual = max(self._residual, float(np.linalg.norm(slips)) / max(
-            float(np.linalg.norm(moves)), 1e-12))
-
-    def _accept(self, state: GraspState) -> None:
-        self._joints, self._state = self._trial, state
-        self._rows.append(self._joints)
-        self._steps.append(self._told())
-        self._aim()
+        return float(np.linalg.norm(slips)) / max(float(np.linalg.norm(moves)), 1e-12)
 
     def _correct(self, state: GraspState) -> bool:
         """Press links whose forces are below those computed; return whether joints can."""

@@ -216,9 +216,8 @@ def predicted_score_change(state: GraspState, wanted: Mapping[int, float], hand:
 
 def force_ratios(state: GraspState, wanted: Mapping[int, float]) -> Array:
     """Return the wanted over the present force of each patch (k,); 1 where none is wanted."""
-    present = {link: state.normal_forces[state.links == link].sum() for link in wanted}
-    return np.array([wanted[link] / present[link] if present.get(link, 0.0) > 0.0 else 1.0
-                     for link in state.links.tolist()])
+    return np.array([wanted[link] / present if link in wanted and present > 0.0 else 1.0
+                     for link, present in zip(state.links.tolist(), state.normal_forces_by_link)])
 
 
 def within_model_range(flags: IntArray, ratios: Array) -> bool:

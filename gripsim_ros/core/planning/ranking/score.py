@@ -174,12 +174,6 @@ def _term(name: str, value: float, unit: str, weight: float, normalised: float) 
     return ScoreTerm(name, value, unit, weight, weight * normalised, normalised)
 
 
-def largest_link_force(state: GraspState) -> float:
-    """Return the largest sum of the normal forces of a link's patches [N]; 0 without contact."""
-    return max((float(state.normal_forces[state.links == link].sum())
-                for link in np.unique(state.links)), default=0.0)
-
-
 def damage_margin(state: GraspState, reference: ScoreReference) -> float:
     """
     Return the multiple of the state at which damage begins [-], ``inf``: none.
@@ -188,7 +182,7 @@ def damage_margin(state: GraspState, reference: ScoreReference) -> float:
     that a link may press with over the largest.
     """
     peak = float(state.peak_pressures.max(initial=0.0))
-    force = largest_link_force(state)
+    force = float(state.normal_forces_by_link.max(initial=0.0))
     return min(reference.max_pressure / peak if peak > 0.0 else np.inf,
                reference.force_limit / force if force > 0.0 else np.inf)
 

@@ -8,6 +8,7 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import rejections
+from gripsim_ros.core.planning.closing.grasp_state import GraspState
 from gripsim_ros.core.planning.closing.limits import ClosingLimits, ContactCompliance
 
 LIMITS = ClosingLimits(1.0, ContactCompliance(1e6), max_pressure=1e5, force_limit=4.0)
@@ -15,8 +16,10 @@ LIMITS = ClosingLimits(1.0, ContactCompliance(1e6), max_pressure=1e5, force_limi
 
 def state_of(forces, peaks=(1e4, 1e4, 1e4)):
     """Return a state whose first two patches are of link 2, the third of link 7."""
-    return SimpleNamespace(links=np.array([2, 2, 7]), normal_forces=np.array(forces),
-                           peak_pressures=np.array(peaks))
+    state = SimpleNamespace(links=np.array([2, 2, 7]), normal_forces=np.array(forces),
+                            peak_pressures=np.array(peaks))
+    state.normal_forces_by_link = GraspState.normal_forces_by_link.func(state)
+    return state
 
 
 def test_a_link_passes_its_limit_with_the_sum_of_its_patches():
