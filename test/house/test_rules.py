@@ -22,7 +22,6 @@ MOST_ARGUMENTS = 10
 MANY_ARGUMENTS = {
     'core.contact.distance.mesh_distance._leaf_distance': 11,
     'core.contact.patches.sampling_grid._sample_mesh': 12,
-    'core.contact.vertices.kernels.mutual_penetration_flat': 19,
     'core.mechanics.boundary_elements.integrals._quadrature': 11,
     'core.planning.planar_closing.advance._search_block': 11,
 }

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.sparse import coo_matrix
+from scipy.sparse import coo_matrix, csr_matrix
 from scipy.sparse.csgraph import connected_components
 
 from ..arrays import BoolArray, IntArray
@@ -107,6 +107,12 @@ def edge_table(faces: IntArray) -> EdgeTable:
     edge_of_side = np.empty_like(sides)
     edge_of_side[sides] = np.repeat(np.arange(len(starts)), counts)
     return EdgeTable(edge_of_side.reshape(-1, 3), counts, faces < heads, sides, keys[starts], base)
+
+
+def vertex_graph(edges: IntArray, count: int) -> csr_matrix:
+    """Return which of ``count`` vertices edges (e, 2) join: a symmetric matrix of ones."""
+    rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
+    return csr_matrix((np.ones(len(rows)), (rows, columns)), (count, count))
 
 
 def connected_labels(pairs: IntArray, count: int) -> IntArray:

@@ -242,8 +242,7 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
             | (results.indentations > 0.5 * limits.max_depth_ratio * thickness))
     gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
     flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
-    flags = np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
-    return flags
+    return np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
 
 
 def deform_body(body: ElasticBody, contact: ContactProblem,

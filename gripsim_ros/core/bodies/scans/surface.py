@@ -3,12 +3,12 @@
 import numpy as np
 import trimesh
 from scipy import ndimage
-from scipy.sparse import coo_matrix
 
 from ...arrays import Array, IntArray
 from ...errors import MeshError
 from ..loading import repair_mesh
 from ..mesh import TriangleMesh
+from ..topology import vertex_graph
 from .relief import CELL_PIXELS, MARGIN, Relief
 
 #: Standard deviation of the smoothing [cells]. Points are means over a cell, so nothing
@@ -107,9 +107,7 @@ def _largest_part(vertices: Array, faces: IntArray) -> TriangleMesh:
 def _smoothed(mesh: TriangleMesh, share: Array, level: float) -> Array:
     """Return vertices (V, 3) moved amid their neighbours, along the level's surface [pixels]."""
     slopes: Array = np.stack([np.gradient(share, axis=axis) for axis in range(3)])
-    first, second = mesh.faces[:, [0, 1, 2]].ravel(), mesh.faces[:, [1, 2, 0]].ravel()
-    count = len(mesh.vertices)
-    neighbours = coo_matrix((np.ones(len(first)), (first, second)), (count, count)).tocsr()
+    neighbours = vertex_graph(mesh.edges, len(mesh.vertices))
     degree = np.asarray(neighbours.sum(axis=1))
     points = mesh.vertices.copy()
     for _ in range(ROUNDS):

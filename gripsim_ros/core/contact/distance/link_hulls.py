@@ -6,6 +6,7 @@ import numpy as np
 from scipy.spatial import ConvexHull
 
 from ...arrays import Array, IntArray
+from ...bodies.topology import edge_table, vertex_graph
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, dot, load_mat3
 from ..geometry.contact_mesh import ContactMesh
@@ -96,10 +97,8 @@ def hull_surface(hull: ConvexHull) -> tuple[Array, IntArray]:
 
 def adjacency_graph(triangles: IntArray, count: int) -> IntArray:
     """Return the graph, as in ``Shape.graph``, of ``triangles (m, 3)`` on ``count`` corners."""
-    pairs = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
-    first = np.searchsorted(pairs[:, 0], np.arange(count + 1)) + count + 1
-    return np.concatenate([first, pairs[:, 1]]).astype(np.int64)
+    graph = vertex_graph(edge_table(triangles).ends, count)
+    return np.concatenate([graph.indptr + count + 1, graph.indices]).astype(np.int64)
 
 
 def _spread_normals(normals: Array) -> Array:

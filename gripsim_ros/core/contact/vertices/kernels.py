@@ -347,17 +347,3 @@ def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
         for k in range(3):
             points[i, k] = dot(rows[k], point) + origin[k] + depths[i] * backward[k]
     return a_in_b, b_in_a
-
-
-@njit(cache=True, nogil=True)
-def mutual_penetration_flat(a_balls: Array, a_nodes: NDArray[np.int32], a_vertices: Array,
-                            a_triangles: NDArray[np.uint32], a_ids: IntArray, a_faces: IntArray,
-                            a_box: Array, a_sizes: Array, b_balls: Array,
-                            b_nodes: NDArray[np.int32], b_vertices: Array,
-                            b_triangles: NDArray[np.uint32], b_ids: IntArray, b_faces: IntArray,
-                            b_box: Array, b_sizes: Array, T_a_b: Array, direction: Array,
-                            on_surface: float) -> tuple[Inside, Inside]:
-    """Do as ``mutual_penetration``, from the arrays themselves, which Python passes far sooner."""
-    a = FlatTree(a_balls, a_nodes, a_vertices, a_triangles, a_ids, a_faces, a_box, a_sizes)
-    b = FlatTree(b_balls, b_nodes, b_vertices, b_triangles, b_ids, b_faces, b_box, b_sizes)
-    return mutual_penetration(a, b, T_a_b, direction, on_surface)

@@ -16,7 +16,7 @@ from ...transforms import apply, inverse
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
-from .kernels import mutual_penetration_flat
+from .kernels import mutual_penetration
 
 
 #: Distance from the surface, over the target's size, within which points lie on it [-].
@@ -99,8 +99,8 @@ def vertex_contacts(a: ContactMesh, b: ContactMesh, T_a_b: Array,
     """
     if direction is None:
         return _mutual_shortest(a, b, np.asarray(T_a_b, float))
-    a_in_b, b_in_a = mutual_penetration_flat(*a.flat_tree, *b.flat_tree, np.array(T_a_b, float),
-                                             unit_direction(direction), ON_SURFACE)
+    a_in_b, b_in_a = mutual_penetration(a.flat_tree, b.flat_tree, np.array(T_a_b, float),
+                                        unit_direction(direction), ON_SURFACE)
     return VertexContacts(PenetratingVertices(*a_in_b), PenetratingVertices(*b_in_a))
 
 

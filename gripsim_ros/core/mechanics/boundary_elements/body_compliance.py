@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...bodies.topology import connected_labels
+from ...bodies.topology import connected_labels, edge_table, vertex_graph
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...contact.vertices.penetrating_vertices import barycentric_weights
@@ -266,7 +266,8 @@ def _condensed(surface: QuadraticSurface, normals: Array, moves: Array, inverse:
                ) -> BodyCompliance:
     """Return displacements by unit loads less those of the half-space, at unit modulus."""
     answer = np.empty((len(normals), len(normals), 3), np.float32)
-    neighbours = _neighbours(surface.parts, len(normals))
+    graph = vertex_graph(edge_table(surface.parts).ends, len(normals))
+    neighbours = np.split(graph.indices, graph.indptr[1:-1])
     for j, normal in enumerate(normals):
         beyond = moves[:, :, j] - inverse[:, j, None] * (normal / np.pi)
         beyond[j] = beyond[neighbours[j]].mean(axis=0)
@@ -280,13 +281,6 @@ def _count_pieces(mesh: TriangleMesh) -> int:
     a, b, c = (mesh.vertices[mesh.faces[:, k]] - mesh.vertices.mean(axis=0) for k in range(3))
     volumes = np.bincount(labels, weights=(np.cross(a, b) * c).sum(axis=1))
     return int((volumes > 0.0).sum())
-
-
-def _neighbours(triangles: IntArray, count: int) -> list[IntArray]:
-    """Return the nodes that share an edge with each, ascending."""
-    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
-    both = np.unique(np.concatenate([sides, sides[:, ::-1]]), axis=0)
-    return np.split(both[:, 1], np.searchsorted(both[:, 0], np.arange(1, count)))
 
 
 def node_normals(surface: QuadraticSurface) -> Array:

@@ -144,8 +144,7 @@ class _UnitCurve:
                             + '; '.join(squeezing.warnings))
         ways = [0.0] + [point.way for point in squeezing.curve]
         forces = [0.0] + [point.force for point in squeezing.curve]
-        interpolated: Callable[[Array], Array] = PchipInterpolator(ways, forces)
-        return interpolated
+        return PchipInterpolator(ways, forces)
 
 
 def _coefficients(unit: _UnitCurve, law: str, curves: Sequence[MeasuredCurve]

@@ -4,6 +4,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray
 from ...bodies import TriangleMesh
+from ...bodies.topology import vertex_graph
 
 
 def ring_displacements(mesh: TriangleMesh, displacements: Array, touched: BoolArray,
@@ -41,19 +42,11 @@ def ring_displacements(mesh: TriangleMesh, displacements: Array, touched: BoolAr
     inside[between.argmin(axis=0)] = True
     allowed = between.min(axis=1) <= limits[1]
     sizes = np.sqrt((displacements ** 2).sum(axis=1))
-    front = inside.copy()
+    front, neighbours = inside.copy(), vertex_graph(mesh.edges, len(inside))
     while True:
-        ring = _neighbours(mesh, front) & ~inside & allowed
+        ring = (neighbours @ front > 0.0) & ~inside & allowed
         if not ring.any() or sizes[ring].max() < limits[0]:
             break
         inside |= ring
         front = ring
     return np.where(inside[:, None], displacements, 0.0), (~inside).astype(float)
-
-
-def _neighbours(mesh: TriangleMesh, chosen: BoolArray) -> BoolArray:
-    found = np.zeros(len(chosen), bool)
-    first, second = mesh.edges.T
-    found[second[chosen[first]]] = True
-    found[first[chosen[second]]] = True
-    return found
