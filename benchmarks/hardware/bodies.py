@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gripsim_ros.core.bodies import TriangleMesh, convex_hull, decimate_mesh, load_mesh, shapes
-from gripsim_ros.core.bodies.repair.winding import winding_numbers
+from gripsim_ros.core.bodies.repair.shells import winding_numbers
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.resources import load_default_hand

@@ -24,7 +24,7 @@ from benchmarks.hardware.grip_referee import nearest_on
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.bodies.tetrahedra import tetrahedron_volumes
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.core.mechanics.finite_strain.bisection import refine
+from gripsim_ros.core.mechanics.finite_strain.meshing import refine
 from gripsim_ros.core.transforms import apply
 from gripsim_ros.hardware.execution.actions import SendRows, Status
 from gripsim_ros.hardware.execution.measurement import Measurement

@@ -15,7 +15,7 @@ from benchmarks.planning.plan import objects
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
-from gripsim_ros.core.planning.planar_closing.filter import PlanarClosingFilter
+from gripsim_ros.core.planning.planar_closing.queue import PlanarClosingFilter
 from gripsim_ros.library.in_process import (
     find_material, link_shapes, mechanics_options, planner_options, warm_up)
 from gripsim_ros.library.resources import load_default_hand

@@ -25,7 +25,7 @@ from ..core.pipeline import Pipeline, PublishedPipeline
 from ..core.planning import (
     GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, PublishedPlanner,
     PublishedRules, RankedGrasp, Task)
-from ..core.planning.closing_again import yields_as_a_whole
+from ..core.planning.closings import yields_as_a_whole
 from ..core.planning.options import IN_TWO_STAGES
 from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance

@@ -15,9 +15,9 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors < numerics < fields, options, transforms < batches, bodies < hand '
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('instances, material, oriented_box, topology < mesh < mass, reading, '
+    'core.bodies': ('material, oriented_box, topology < mesh < mass, reading, '
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
-    'core.hand': ('description, files, urdf < config, tree < link_surfaces, shapes < loading '
+    'core.hand': ('description, files, urdf < config, tree < shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),
@@ -26,17 +26,17 @@ LAYERS = {
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
         '< deformation < options < body < indentation, state_builder < stage < published_stage'),
     'core.mechanics.finite_strain': (
-        'bisection, curved_sides, laws < solid < meshing, obstacles '
+        'laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),
     'core.mechanics.stability': (
         'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
         '< published'),
     'core.arm': (
-        'published, model < collision, loading < motion, others < search < choice < distance'),
+        'published, model < collision, loading < motion < search < choice'),
     'core.planning': (
         'options, ranked_grasp, rejections, task < hypotheses, moving_object, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
-        '< ask_and_tell, closing_again, closings < evaluator, planner, published'),
+        '< ask_and_tell, closings < evaluator, planner, published'),
     'library': ('boxes, display, own_compliance, resources, robustness, task_file, whole_motion, '
                 'workers < planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),

@@ -6,7 +6,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import MeshError
 from gripsim_ros.core.mechanics.boundary_elements import disk_cache
 from gripsim_ros.core.planning import Progress
-from gripsim_ros.core.planning.closing_again import NEGLIGIBLE, yields_as_a_whole
+from gripsim_ros.core.planning.closings import NEGLIGIBLE, yields_as_a_whole
 from gripsim_ros.core.planning.planner import ENDED_EARLY
 from gripsim_ros.core.planning.progress import PREPARING
 from gripsim_ros.library import in_process, own_compliance

@@ -12,8 +12,7 @@ from ..errors import HandError
 from .config import parse_config, per_joint_numbers, read_pads, read_palm_axes, read_preshapes
 from .description import Finger
 from .files import Resolver, mesh_finder
-from .link_surfaces import make_link
-from .shapes import LinkShape, load_shape, united
+from .shapes import LinkShape, load_shape, make_link, united
 from .tree import FIXED, KinematicTree, build_tree, parse_urdf, per_joint
 from .urdf import Joint, Limit, Robot
 

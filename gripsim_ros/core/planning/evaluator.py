@@ -20,8 +20,8 @@ from .closing.grasp_state import GraspState, in_found_frame
 from .closing.limits import closing_limits
 from .closing.question import DIRECTION_STEP, Question
 from .hypotheses.generate import Hypothesis
-from .hypotheses.regions import within_region
-from .moving_object.predictions import ClosingPredictions
+from .hypotheses.primitives import within_region
+from .moving_object.closing_motion import ClosingPredictions
 from .options import PlannerOptions
 from .progress import Progress
 from .ranked_grasp import ClosingReport, RankedGrasp

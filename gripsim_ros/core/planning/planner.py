@@ -14,13 +14,12 @@ from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .closing.limits import ScoreThreshold, closing_limits
-from .closing_again import ClosingsAgain, closing_from, in_order, yields_as_a_whole
-from .closings import Closings
+from .closings import Closings, ClosingsAgain, closing_from, in_order, yields_as_a_whole
 from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
 from .hypotheses.generate import propose_hypotheses
 from .manipulation.search import ManipulationSearch
-from .moving_object.predictions import ClosingPredictions
+from .moving_object.closing_motion import ClosingPredictions
 from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, Progress

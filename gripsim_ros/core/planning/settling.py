@@ -22,8 +22,7 @@ from .closing.knowledge import HeldGrasp
 from .closing.grasp_state import GraspState, in_found_frame
 from .options import PlannerOptions
 from .ranked_grasp import RankedGrasp
-from .ranking.assemble import rank_key
-from .ranking.choices import Key, as_choices, told
+from .ranking.assemble import Key, as_choices, rank_key, told
 from .ranking.pruning import predicted_score_change
 from .rejections import LET_GO
 from .verdicts import Verdicts

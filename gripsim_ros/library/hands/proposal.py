@@ -12,7 +12,7 @@ import yaml
 
 from ...core.errors import HandError
 from ...core.hand import HandModel
-from ...core.hand.link_surfaces import make_link
+from ...core.hand.shapes import make_link
 from ...core.hand.loading import joint_limits
 from ...core.hand.tree import build_tree
 from ..resources import resolve_uri

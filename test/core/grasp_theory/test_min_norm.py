@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.optimize import minimize
 
-from gripsim_ros.core.grasp_theory.min_norm import min_norm
+from gripsim_ros.core.grasp_theory.wrench_space import min_norm
 
 WEIGHT = 1e3
 

@@ -22,7 +22,7 @@ from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closing.question import Question, settled_question
 from gripsim_ros.core.planning.closing.knowledge import HeldGrasp
 from gripsim_ros.core.planning.closing.grasp_state import extract_state, in_found_frame
-from gripsim_ros.core.planning.moving_object.predictions import DOES_NOT_BEAR
+from gripsim_ros.core.planning.moving_object.closing_motion import DOES_NOT_BEAR
 from gripsim_ros.core.planning.settling import Settling
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse
 from gripsim_ros.library.in_process import find_material, mechanics_options, planner_options

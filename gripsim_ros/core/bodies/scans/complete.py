@@ -12,8 +12,7 @@ from ...errors import GripsimError, MeshError, ShapeError
 from ...fields import checked_array
 from ..loading import check_extent, finite_points, repair_mesh
 from ..mesh import TriangleMesh
-from .relief import Relief, build_relief
-from .surface import smooth_solid
+from .surface import Relief, build_relief, smooth_solid
 
 #: How a scan can be closed; the first is the default.
 METHODS = ('mirror', 'extrude', 'convex')

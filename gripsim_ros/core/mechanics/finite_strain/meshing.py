@@ -1,7 +1,13 @@
-"""The quadratic tetrahedra of a body that is to be squeezed, finer where it is touched."""
+"""
+The quadratic tetrahedra of a body that is to be squeezed, finer where it is touched.
+
+The longest edges are halved, and points moved onto the curved surface, so that its facets are
+not felt.
+"""
 
 from collections.abc import Callable
 
+from numba import njit
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -10,10 +16,12 @@ from ...bodies import TriangleMesh
 from ...bodies.decimate import decimate_mesh
 from ...bodies.tetrahedra import fill_with_tetrahedra, tetrahedron_volumes
 from ...contact import ContactMesh
+from ...contact.geometry.closest_point import closest_points
+from ...contact.geometry.curved_surface import CurvedSurface, lift_onto_surface
+from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, subtract
 from ..quadratic_elements import EDGES, shape_slopes
-from .curved_sides import closest_on_surface
-from .bisection import refine
 from .solid import POINTS, QuadraticSolid
+
 
 #: Faces that the mesher is given at most: its time grows with them.
 MESHER_FACES = 2000
@@ -118,3 +126,117 @@ def _least_jacobians(rows: Array) -> Array:
     jacobians = np.linalg.det(np.einsum('qas,tax->tqsx', shape_slopes(places, EDGES), rows))
     straight = np.linalg.det(rows[:, 1:4] - rows[:, :1])
     return jacobians.min(axis=1) / straight
+
+
+#: Rounds of halving at most: each halves the longest edges that are too long.
+MAX_ROUNDS = 12
+
+
+def refine(points: Array, corners: IntArray, wanted: Callable[[Array], Array],
+           most: int) -> tuple[Array, IntArray]:
+    """
+    Halve the longest edges of tetrahedra until none is longer than wanted there.
+
+    Parameters
+    ----------
+    points : (N, 3) float
+        [m]
+    corners : (T, 4) int
+    wanted : callable
+        From middles of tetrahedra (T, 3) to the longest edges allowed (T,) [m].
+    most : int
+        No round begins with more tetrahedra.
+
+    Returns
+    -------
+    (M, 3) float, (S, 4) int
+        The points given come first; volumes keep their signs, and neighbours fit.
+
+    Notes
+    -----
+    Rivara, Int. J. Numer. Methods Eng. 20, 1984, 745: with a tetrahedron, its neighbours are
+    halved at edges that are longest in them, so that no point hangs in another's side.
+    """
+    for _ in range(MAX_ROUNDS):
+        edges = np.sort(corners[:, EDGES], axis=-1)
+        lengths = np.linalg.norm(points[edges[..., 0]] - points[edges[..., 1]], axis=-1)
+        too_long = lengths.max(axis=1) > wanted(points[corners].mean(axis=1))
+        if not too_long.any() or len(corners) > most:
+            break
+        points, corners = _halved(points, corners, too_long)
+    return points, corners
+
+
+def _halved(points: Array, corners: IntArray, chosen: BoolArray) -> tuple[Array, IntArray]:
+    """Halve the longest edges of chosen tetrahedra, and what that asks of the others."""
+    pairs = np.sort(corners[:, EDGES], axis=-1).reshape(-1, 2)
+    edges, index = np.unique(pairs, axis=0, return_inverse=True)
+    index = index.reshape(-1, 6)
+    lengths = np.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1)
+    rank = np.empty(len(edges), np.int64)       # one order for all, also among equal lengths
+    rank[np.lexsort((np.arange(len(edges)), lengths))] = np.arange(len(edges))
+    longest = index[np.arange(len(index)), rank[index].argmax(axis=1)]
+    marked = np.zeros(len(edges), bool)
+    marked[longest[chosen]] = True
+    while True:
+        asked = longest[marked[index].any(axis=1)]
+        if marked[asked].all():
+            break
+        marked[asked] = True
+    cut = edges[marked]
+    middles = {(a, b): len(points) + k for k, (a, b) in enumerate(cut.tolist())}
+    ranks = dict(zip(middles, rank[marked].tolist()))
+    touched = marked[index].any(axis=1)
+    pieces = [piece for row in corners[touched].tolist() for piece in _pieces(row, middles, ranks)]
+    return (np.vstack([points, points[cut].mean(axis=1)]),
+            np.vstack([corners[~touched], np.array(pieces, np.int64).reshape(-1, 4)]))
+
+
+def _pieces(row: list[int], middles: dict[tuple[int, int], int],
+            ranks: dict[tuple[int, int], int]) -> list[list[int]]:
+    """Split a tetrahedron at its marked edges, the longest first."""
+    best, where = -1, (0, 0)
+    for i, j in EDGES.tolist():
+        rank = ranks.get((min(row[i], row[j]), max(row[i], row[j])), -1)
+        if rank > best:
+            best, where = rank, (i, j)
+    if best < 0:
+        return [row]
+    i, j = where
+    middle = middles[min(row[i], row[j]), max(row[i], row[j])]
+    first, second = list(row), list(row)
+    first[i], second[j] = middle, middle
+    return _pieces(first, middles, ranks) + _pieces(second, middles, ranks)
+
+
+def closest_on_surface(surface: ContactMesh, points: Array) -> tuple[Array, IntArray]:
+    """
+    Return where points come to lie on a mesh's curved surface, and its smooth sides there.
+
+    Positions (k, 3) [m] and labels of sides (k,), from points (k, 3). Each goes to the nearest
+    point of the facets, and from there along the facet's normal.
+    """
+    _, closest, positions = closest_points(surface.tree, points, np.inf)
+    lifted = _lifted(surface.tree.corners, surface.surface, closest, positions)
+    return lifted, surface.surface.sides[positions]
+
+
+@njit(cache=True, error_model='numpy')
+def _lifted(corners: Array, surface: CurvedSurface, points: Array, positions: IntArray) -> Array:
+    lifted = points.copy()
+    for k in range(len(points)):
+        a, b, c = load_mat3_at(corners, positions[k])
+        p = load_vec3(points, k)
+        normal = cross(subtract(b, a), subtract(c, a))
+        squared = dot(normal, normal)
+        if not squared > 0.0:
+            continue
+        u = dot(cross(subtract(b, p), subtract(c, p)), normal) / squared
+        v = dot(cross(subtract(c, p), subtract(a, p)), normal) / squared
+        length = np.sqrt(squared)
+        way = (normal[0] / length, normal[1] / length, normal[2] / length)
+        _, moved, _ = lift_onto_surface(corners, surface.normals, surface.limits, positions[k],
+                                        (u, v, 1.0 - u - v), way)
+        for i in range(3):
+            lifted[k, i] = moved[i]
+    return lifted

@@ -9,8 +9,8 @@ from ...batches import DETAIL_CLEARANCE, DETAIL_FORCES
 from ...hand import HandModel, Preshape
 from .. import rejections
 from ..hypotheses.generate import Hypothesis
-from ..hypotheses.hand_geometry import Mechanism, find_mechanisms, max_fractions
-from ..hypotheses.regions import within_region
+from ..hypotheses.hand_geometry import Mechanism, closing_rows, find_mechanisms, max_fractions
+from ..hypotheses.primitives import within_region
 from ..options import PlannerOptions
 from .coupling import PRESSING_SHIFT, balancing_shift, pressing_shift, shifted
 from .force_control import ContactControl, contact_controls, force_control_steps
@@ -20,7 +20,6 @@ from .grasp_state import (
 from .knowledge import ClosingKnowledge, HeldGrasp
 from .limits import NO_THRESHOLD, ClosingLimits
 from .question import DIRECTION_STEP, Question
-from .trajectory import closing_rows
 
 
 #: Forces tried where those of a state cannot hold the task, over the first guess [-]: larger

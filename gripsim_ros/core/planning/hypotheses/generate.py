@@ -22,7 +22,7 @@ from .distance_field import DistanceField, build_distance_field
 from .diversity import diverse_order, without_duplicates
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
-from .regions import within_region
+from .primitives import within_region
 from .surroundings import hand_sweep, link_points, point_balls, ways_out
 
 Part = TypeVar('Part')

@@ -309,3 +309,20 @@ def _meet(one: Array, other: Array) -> bool:
     _, missing = solve_nnls(np.vstack([np.hstack([one.T, -other.T]), shares]),
                             np.array([0.0, 0.0, 0.0, 1.0, 1.0]))
     return bool(missing < MEETING_DISTANCE)
+
+
+def closing_rows(open_: Array, rates: Array, fractions: Array,
+                 mechanisms: tuple[Mechanism, ...], count: int) -> Array:
+    """
+    Return the joint trajectory (count, J) from the open hand to closing fractions (J,).
+
+    Every finger ends its motion with the last row; a joint that stopped early stays. ``rates``
+    (J,) are the displacements from open to closed.
+    """
+    longest = fractions.copy()
+    for mechanism in mechanisms:
+        own = list(mechanism.joints)
+        longest[own] = fractions[own].max()
+    time = np.linspace(0.0, 1.0, count)[:, None]
+    shares = np.minimum(time * longest, fractions)
+    return open_ + shares * rates

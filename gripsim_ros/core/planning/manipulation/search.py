@@ -1,19 +1,25 @@
-"""In-hand manipulation: which of the best grasps can move the object as the task wants."""
+"""
+In-hand manipulation: which of the best grasps can move the object as the task wants.
+
+A way on which the object would collide with obstacles is refused first.
+"""
 
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
+from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...batches import ConfigurationBatch
 from ...errors import TaskError
-from ...transforms import inverse
+from ...transforms import apply, inverse
 from ..closing.batching import Conditions, ItemWork
 from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
+from ..hypotheses.primitives import primitive_points
 from ..ranked_grasp import LEVELS, NOWHERE, ManipulationResult, RankedGrasp
 from ..ranking.assemble import rank_key
 from ..ranking.score import with_reach_term
@@ -22,7 +28,6 @@ from ..task import FINGERS_ONLY, PREFER_FINGERS, Task, moved_region
 from ..verdicts import Verdicts
 from .follow_path import PathFollower
 from .kinematics import object_path
-from .path_collision import ALLOWED_DEPTH, first_colliding_pose
 
 
 class ManipulationSearch(ItemWork[PathFollower]):
@@ -168,3 +173,70 @@ def _check_way(vertices: Array, obstacles: Array, path: Array) -> None:
         f'task.displacement leads the object into obstacle {met + 1} of {len(obstacles)}, by more '
         f'than {1e3 * ALLOWED_DEPTH:g} mm after {step} of {len(path) - 1} steps '
         f'({1e3 * np.linalg.norm(path[step, :3, 3]):.0f} mm, {turn:.0f}°)')
+
+
+#: Depth to which the object may lie in obstacles: it stands on them [m].
+ALLOWED_DEPTH = 0.002
+
+
+def first_colliding_pose(vertices: Array, obstacles: Array, path: Array) -> tuple[int, int]:
+    """
+    Return the first pose of a path at which an object collides, and with which obstacle.
+
+    Parameters
+    ----------
+    vertices : (v, 3) float
+        Of the object, in its frame [m]; their convex hull is moved.
+    obstacles : (k, 16) float
+        See ``ConfigurationBatch.obstacles``, in the object's first frame.
+    path : (m + 1, 4, 4) float
+        Poses of the object in its first frame.
+
+    Returns
+    -------
+    int, int
+        -1 each where it meets none. An obstacle that the object overlaps at the first pose does
+        not count, unless the overlap grows by ``ALLOWED_DEPTH``.
+
+    Notes
+    -----
+    Own derivation. A direction along which two convex bodies overlap by no more than allowed
+    proves that their overlap is no deeper: the obstacle's axes and the widest
+    direction found before are tried first. Else the Minkowski difference of the corners decides.
+    Nothing is tested between two poses.
+    """
+    corners = vertices[ConvexHull(vertices).vertices]
+    blocking = [_Obstacle(row, apply(path[0], corners)) for row in obstacles]
+    for step, T in enumerate(path[1:], start=1):
+        moved = apply(T, corners)
+        met = [number for number, one in enumerate(blocking) if one.collides(moved)]
+        if met:
+            return step, met[0]
+    return -1, -1
+
+
+class _Obstacle:
+    """An obstacle, and the allowed overlap: that at the first pose and ``ALLOWED_DEPTH`` more."""
+
+    def __init__(self, row: Array, corners: Array) -> None:
+        self._points = primitive_points(row)
+        self._axes = np.vstack([sign * row[4:].reshape(3, 4)[:, :3].T for sign in (1.0, -1.0)])
+        self._widest = self._axes[0]
+        self._least = 0.0
+        overlaps = self.collides(corners)
+        first = self._gap(corners, self._widest[None]) if overlaps else 0.0
+        self._least = -ALLOWED_DEPTH + first
+
+    def collides(self, corners: Array) -> bool:
+        """Return True if a body of these corners overlaps the obstacle more than allowed."""
+        if self._gap(corners, np.vstack([self._axes, self._widest])) >= self._least:
+            return False
+        differences = (self._points[:, None] - corners[None]).reshape(-1, 3)
+        planes = ConvexHull(differences).equations
+        self._widest = -planes[planes[:, 3].argmax(), :3]
+        return self._gap(corners, self._widest[None]) < self._least
+
+    def _gap(self, corners: Array, directions: Array) -> float:
+        """Return the widest gap along directions towards the obstacle [m]; below 0: overlap."""
+        return float(((self._points @ directions.T).min(axis=0)
+                      - (corners @ directions.T).max(axis=0)).max())

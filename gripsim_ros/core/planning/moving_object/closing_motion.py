@@ -1,19 +1,26 @@
-"""How far an object moves while a hand closes on it, and whether the closed hand then bears it."""
+"""
+How far an object moves while a hand closes on it, and whether the closed hand then bears it.
+
+An object may stand on an obstacle. The motion is told with grasps.
+"""
+
+from dataclasses import replace
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
+from ...batches import OBSTACLE_BOX
 from ...bodies import GraspObject
-from ...grasp_theory.grasp_map import load_wrenches
+from ...grasp_theory.grasp_map import joint_torque_map, load_wrenches
 from ...hand import HandModel
 from ...transforms import inverse
 from ..options import ClosingDynamics
-from ..ranked_grasp import ClosingMotion
+from ..ranked_grasp import ClosingMotion, RankedGrasp
 from ..task import Task
 from .free_body import Ground
-from .ground import standing_points
-from .motion import SPIN_RADIUS, NO_GROUND, MovingObject, along
+from .motion import NO_GROUND, SPIN_RADIUS, MovingObject, along
+
 
 #: Speed of the object below which it rests [m/s]; of its turn, at its radius.
 REST_SPEED = 0.002
@@ -169,3 +176,149 @@ def _apply_load(loaded: MovingObject, grip: Array, wrench: Array, radius: float,
 
 def _angle(T: Array) -> float:
     return float(Rotation.from_matrix(T[:3, :3]).magnitude())
+
+
+#: Largest gap between an object and a box that carries it [m], and cosine of the least tilt at
+#: which a face does not.
+NEAR, LEVEL = 0.002, np.cos(np.deg2rad(3.0))
+#: Height of what of an object may touch the ground when it tips a little [m], and side of the
+#: cubes of which one point each is kept.
+FOOT, FOOT_SPACING = 0.004, 0.004
+#: Difference of heights that counts as none [m].
+SAME_HEIGHT = 1e-4
+
+
+def standing_points(grasp_object: GraspObject, task: Task) -> tuple[Array, Array] | None:
+    """
+    Return what an object stands with on an obstacle of its task.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    task : Task
+        With one direction of gravity, and a box among its obstacles whose upper face the object
+        touches below its centre of mass.
+
+    Returns
+    -------
+    points : (s, 3) float
+        Of the object, that may touch the ground [m].
+    up : (3,) float
+        Unit vector, frame object.
+
+    None where nothing carries the object, or gravity has several directions.
+    """
+    if len(task.gravity_directions) != 1 or task.gravity == 0.0:
+        return None
+    up = -task.gravity_directions[0] / np.linalg.norm(task.gravity_directions[0])
+    heights = grasp_object.mesh.vertices @ up
+    lowest, centre = float(heights.min()), grasp_object.mass_properties.centre_of_mass
+    if not any(_carries(row, up, lowest, centre) for row in task.obstacles):
+        return None
+    foot = grasp_object.mesh.vertices[heights < lowest + FOOT]
+    cubes = np.floor((foot - foot.min(axis=0)) / FOOT_SPACING)
+    # The lowest of every cube, of those the outermost, so that the foot is not cut short.
+    order = np.lexsort((-np.linalg.norm(foot - foot.mean(axis=0), axis=1),
+                        np.round((foot @ up) / SAME_HEIGHT)))
+    _, kept = np.unique(cubes[order], axis=0, return_index=True)
+    return foot[order][kept], up
+
+
+def _carries(row: Array, up: Array, lowest: float, centre: Array) -> bool:
+    """Return whether a box (16,) has a face below the centre at the lowest point's height."""
+    if row[0] != OBSTACLE_BOX:
+        return False
+    pose = row[4:].reshape(3, 4)
+    axis = int(np.argmax(np.abs(up @ pose[:, :3])))
+    if abs(float(up @ pose[:, axis])) < LEVEL:
+        return False
+    top = float(up @ pose[:, 3]) + 0.5 * row[1 + axis]
+    local = np.abs((centre - pose[:, 3]) @ pose[:, :3])
+    beside = np.delete(local <= 0.5 * row[1:4], axis)
+    return bool(abs(top - lowest) < NEAR and beside.all())
+
+
+#: Loads tried at most of a task that has more.
+MOST_LOADS = 12
+#: Grasps at most of which the motion is predicted: the best of a plan, the first given.
+MOST_TOLD = 20
+#: Of a grasp that its forces hold, but not a free object.
+DOES_NOT_BEAR = 'an object that is free while the hand closes then yields under the loads'
+
+
+class ClosingPredictions:
+    """
+    Predictions of the object's motion while hands close, each made once.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    task : Task
+    dynamics : ClosingDynamics
+    loads : (c, 9) float
+        Load cases of the task, see ``grasp_theory.load_cases``; of more than ``MOST_LOADS`` some
+        are tried, evenly chosen.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
+                 dynamics: ClosingDynamics, loads: Array) -> None:
+        self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
+        self._loads = loads[::-(-len(loads) // MOST_LOADS)]
+        self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
+        self._left = MOST_TOLD
+
+    def stop(self) -> None:
+        """Predict nothing more: nobody waits for it."""
+        self._left = 0
+
+    def told(self, grasp: RankedGrasp) -> RankedGrasp:
+        """
+        Return a grasp with the motion of an object that is pressed with its closed forces.
+
+        It comes back as it is once ``MOST_TOLD`` have been predicted, or none is to be any more.
+        """
+        joints, contacts = grasp.trajectory[-1], grasp.contacts
+        efforts = np.zeros(len(joints))
+        if contacts:
+            links = np.array([self._hand.link_index(contact.link) for contact in contacts])
+            wrenches = np.hstack([[c.closing_force for c in contacts],
+                                  [c.closing_torque for c in contacts]])
+            efforts = joint_torque_map(self._hand, joints, grasp.T_object_palm, links, np.array(
+                [contact.point for contact in contacts])) @ wrenches.ravel()
+        grip = np.clip(joints + efforts / self._hand.joint_stiffness, self._hand.joint_lower,
+                       self._hand.joint_upper)
+        return self._predicted_once(grasp, grip)
+
+    def _predicted_once(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
+        known = self._known.get(grasp.hypothesis)
+        if known is None or not (np.array_equal(known[0], grasp.trajectory)
+                                 and np.array_equal(known[1], grip)):
+            if not self._left:
+                return grasp
+            self._left -= 1
+            known = grasp.trajectory, grip, self._predicted(grasp, grip)
+            self._known[grasp.hypothesis] = known
+        return _with_motion(grasp, known[2])
+
+    def _predicted(self, grasp: RankedGrasp, grip: Array) -> ClosingMotion:
+        forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
+        radii = np.array([contact.friction_radius for contact in grasp.contacts])
+        radius = float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
+        return predict_closing_motion(
+            self._object, self._hand, self._task, grasp.T_object_palm, grasp.trajectory, grip,
+            self._dynamics, self._loads, radius)
+
+
+def _with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:
+    """Return a grasp with the object's motion, and a warning where it does not stay or hold."""
+    warnings = grasp.warnings if motion.stays else (*grasp.warnings, _warning(motion))
+    if motion.bears is False:
+        warnings = (*warnings, DOES_NOT_BEAR)
+    return replace(grasp, closing_motion=motion, warnings=warnings)
+
+
+def _warning(motion: ClosingMotion) -> str:
+    rest = '' if motion.rests else ', and does not bring it to rest'
+    return (f'closing moves the object by {1e3 * motion.way:.1f} mm and turns it by '
+            f'{np.rad2deg(motion.turn):.1f} degrees{rest}')

@@ -1,16 +1,144 @@
-"""The queue of hypotheses that wait for their closing, promising ones first."""
+"""
+The queue of hypotheses that wait for their closing, promising ones first.
+
+Planar closing finds those without balance before any question.
+"""
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import dataclass
+import math
 
+import numpy as np
+
+from ...arrays import Array
 from ...bodies import GraspObject
+from ...errors import HandError
+from ...grasp_theory.wrench_space import min_norm
 from ...hand import HandModel
+from ...transforms import cross, skew
 from ..closing.closing import Closing
 from ..closing.limits import ClosingLimits
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
 from ..rejections import NO_PLANAR_BALANCE
-from .filter import PlanarClosingFilter
+from .hand_section import PredictedContact, close_hand, finger_planes
+
+
+#: Number of edges of a linearised friction cone.
+CONE_EDGES = 8
+COSINES, SINES = (f(2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES)[:, None]
+                  for f in (np.cos, np.sin))
+#: Radius of the contact patch that resists torsion [m].
+PATCH_RADIUS = 0.006
+#: Weight of the row that makes the normal forces add up to 1 [-].
+SUM_WEIGHT = 100.0
+
+
+@dataclass(frozen=True)
+class PlanarVerdict:
+    """
+    The verdict of planar closing on a hypothesis.
+
+    ``promising``: the open hand is free, two fingers touch, and their forces can balance.
+    ``fingers`` is the number that touch; ``unbalance`` [-] the smallest wrench of forces
+    whose normal parts add up to 1, torques over the object's radius; ``inf`` without two
+    fingers, or where the open fingers already are in the object.
+    """
+
+    promising: bool
+    fingers: int
+    unbalance: float
+
+
+def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
+                    friction: float) -> float:
+    """
+    Return the smallest wrench of contact forces whose normal parts add up to 1.
+
+    Parameters
+    ----------
+    contacts : tuple of PredictedContact
+    centre : (3,) float
+    radius : float
+        Torques are divided by it [m].
+    friction : float
+
+    Returns
+    -------
+    float
+        0 where forces within the cones balance; a necessary condition for a grasp that
+        holds under loads from all sides.
+
+    Notes
+    -----
+    Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
+    norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
+    """
+    return min_norm(_generators(contacts, centre, radius, friction), SUM_WEIGHT)
+
+
+def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
+                friction: float) -> Array:
+    """Return wrenches (m, 6) of unit normal forces, torques over the radius: 10 a contact."""
+    normals = np.array([contact.normal for contact in contacts])
+    tangents = cross(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
+    for tangent in tangents:
+        tangent /= math.sqrt(tangent.dot(tangent))
+    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))
+    forces[:, :-2] = normals[:, None] + friction * (
+        COSINES * tangents[:, None] + SINES * cross(normals, tangents)[:, None])
+    forces[:, -2:] = normals[:, None]
+    arms = np.array([contact.point for contact in contacts]) - centre
+    torques = forces @ skew(arms).swapaxes(1, 2)
+    torsion = friction * PATCH_RADIUS * normals
+    torques[:, -2] += torsion
+    torques[:, -1] -= torsion
+    return np.concatenate([forces, torques / radius], axis=2).reshape(-1, 6)
+
+
+class PlanarClosingFilter:
+    """
+    The choice of promising hypotheses by planar closing, for one object and hand.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+        Where its fingers are no planar chains, all hypotheses are promising.
+    most_unbalance : float
+        Largest ``unbalance`` of a promising hypothesis [-]; 0: all are.
+    """
+
+    def __init__(self, grasp_object: GraspObject, hand: HandModel, most_unbalance: float) -> None:
+        properties = grasp_object.mass_properties
+        self._object, self._hand, self._most = grasp_object, hand, most_unbalance
+        self._centre = properties.centre_of_mass
+        self._radius = float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0))
+        self._judges = most_unbalance > 0.0 and _is_planar(hand)
+
+    def is_promising(self, hypothesis: Hypothesis) -> bool:
+        """Return True if closing by the stages is worth its time."""
+        return not self._judges or self.verdict(hypothesis).promising
+
+    def verdict(self, hypothesis: Hypothesis) -> PlanarVerdict:
+        """Return the verdict of planar closing on a hypothesis."""
+        closed_hand = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
+                                 self._object.mesh)
+        unbalance = np.inf
+        if closed_hand.fingers > 1 and closed_hand.overlap <= 0.0:
+            unbalance = least_unbalance(closed_hand.contacts, self._centre, self._radius,
+                                        self._object.material.friction)
+        return PlanarVerdict(unbalance <= self._most, closed_hand.fingers, unbalance)
+
+
+def _is_planar(hand: HandModel) -> bool:
+    try:
+        for number in range(len(hand.preshapes)):
+            finger_planes(hand, number)
+    except HandError:
+        return False
+    return True
 
 
 class ClosingQueue:

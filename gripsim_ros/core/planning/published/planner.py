@@ -1,19 +1,26 @@
-"""The grasp paper's planner as a whole, asked and told as ours."""
+"""
+The grasp paper's planner as a whole, asked and told as ours.
+
+Its hypotheses are formed as printed, the hand before the middle of each face, or as ours.
+"""
 
 from collections import Counter
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
+from ...arrays import Array
 from ...batches import ConfigurationBatch
-from ...bodies import GraspObject
+from ...bodies import GraspObject, TriangleMesh
 from ...errors import TaskError
 from ...hand import HandModel
-from .. import rejections
+from ...planning import rejections
+from ...transforms import apply, inverse, transform
 from ..ask_and_tell import AskAndTell
 from ..closing.batching import Conditions, ItemWork
 from ..closing.grasp_state import GraspState
-from ..hypotheses.generate import propose_hypotheses
+from ..hypotheses.generate import Hypothesis, decimated, grasp_axes, propose_hypotheses
 from ..manipulation.kinematics import object_path
 from ..options import PlannerOptions
 from ..progress import Progress
@@ -22,7 +29,6 @@ from ..ranking.assemble import make_grasp
 from ..ranking.score import score_reference
 from ..task import Task, check_counts, task_load_cases
 from .common_closing import CommonClosing
-from .face_hypotheses import face_hypotheses
 from .object_way import PublishedWay, PublishedWays
 from .rules import PublishedRules
 
@@ -193,3 +199,55 @@ def _cone_warning(state: GraspState, friction: float) -> tuple[str, ...]:
     if lacking <= 1e-9:
         return ()
     return (f'{CONES_LEFT}: they leave the cones of friction by {lacking:.2f} N',)
+
+
+def face_hypotheses(grasp_object: GraspObject, hand: HandModel, options: PlannerOptions,
+                    count: int, seed: int = 0) -> tuple[list[Hypothesis], int]:
+    """
+    Return hypotheses at the faces of the decimated object, in an order drawn from the seed.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    hand : HandModel
+    options : PlannerOptions
+        Its ``face_count``, ``roll_count`` and ``palm_gaps``.
+    count : int
+        Largest number of hypotheses.
+    seed : int
+
+    Returns
+    -------
+    hypotheses : list of Hypothesis
+    proposed : int
+        How many there are in all.
+
+    Notes
+    -----
+    Source: seed 001: normals of the faces of a decimated mesh at their centroids, the hand at
+    given distances along them, its fingers towards the object. Choices where it is silent: the
+    middle of the palm's front lies on the normal; the hand stands at ``roll_count`` angles about
+    it, from the object's canonical axes, with every preshape; where fewer are to be judged than
+    there are, they are drawn.
+    """
+    T_object_canonical = grasp_object.canonical_frame
+    mesh = TriangleMesh(apply(inverse(T_object_canonical), grasp_object.mesh.vertices),
+                        grasp_object.mesh.faces)
+    faces = decimated(mesh, options.face_count)
+    rolls = 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
+    every = list(product(range(len(faces.faces)), rolls, options.palm_gaps,
+                         range(len(hand.preshapes))))
+    chosen = [every[i] for i in np.random.default_rng(seed).permutation(len(every))[:count]]
+    centroids = faces.vertices[faces.faces].mean(axis=1)
+    return [Hypothesis(number, T_object_canonical @ _before(
+                hand, centroids[face], faces.face_normals[face], roll, gap), preshape, 0.0)
+            for number, (face, roll, gap, preshape) in enumerate(chosen)], len(every)
+
+
+def _before(hand: HandModel, centroid: Array, normal: Array, roll: float, gap: float) -> Array:
+    """Return the pose of a palm whose front's middle stands at a gap before a point."""
+    axes = grasp_axes(normal[None], np.array([roll]))[0]
+    palm = hand.links[hand.palm_index].mesh.vertices @ hand.palm_axes
+    low, high = palm.min(axis=0), palm.max(axis=0)
+    front = np.array([*0.5 * (low + high)[:2], high[2]])
+    return transform(axes @ hand.palm_axes.T, centroid + gap * normal - axes @ front)

@@ -1,22 +1,28 @@
-"""Assemble a ranked grasp from a state that holds, and keep those that hold so far."""
+"""
+Assemble a ranked grasp from a state that holds, and keep those that hold so far.
+
+A grasp loses score on surface that was assumed, not seen; what is much like a better one comes
+after others of its kind.
+"""
 
 from collections import UserDict
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ... import batches
+from ....core import batches
 from ...arrays import Array
+from ...bodies.scans.complete import SeenSurface
 from ...fields import declared, short_name
 from ...hand import HandModel
 from ...transforms import cross, transform
-from ..closing.knowledge import HeldGrasp
 from ..closing.grasp_state import GraspState
+from ..closing.knowledge import HeldGrasp
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
-from ..ranked_grasp import ClosingMotion, GraspContact, RankedGrasp
-from .scan_uncertainty import with_scan_uncertainty
+from ..ranked_grasp import ClosingMotion, GraspContact, RankedGrasp, ScoreTerm
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
 
 
@@ -167,3 +173,101 @@ class StableGrasps(UserDict[int, RankedGrasp]):
         if self._best is None and self:
             self._best = replace(min(self.values(), key=rank_key), rank=1)
         return self._best
+
+
+#: Largest expected error of a contact that counts as on seen surface [m].
+NOTABLE_ERROR = 1e-4
+
+
+def with_scan_uncertainty(grasp: RankedGrasp, seen: SeenSurface | None,
+                          options: PlannerOptions) -> RankedGrasp:
+    """
+    Return a grasp of a completed body with the uncertainty of its contacts.
+
+    Each contact gets the expected error of the surface there, the grasp a warning for each
+    on unseen surface, and the score a term ``unseen`` that takes up to ``unseen_loss`` from
+    it, in proportion to the largest error over ``unseen_length``.
+
+    Parameters
+    ----------
+    grasp : RankedGrasp
+    seen : SeenSurface or None
+        None: the body is given, not completed; the grasp is returned as it is.
+    options : PlannerOptions
+
+    Returns
+    -------
+    RankedGrasp
+
+    Notes
+    -----
+    Own choice. The expected error grows with the distance to the nearest seen point.
+    """
+    if seen is None or not grasp.contacts:
+        return grasp
+    errors = seen.uncertainty(np.array([contact.point for contact in grasp.contacts]))
+    worst = float(errors.max())
+    share = -min(1.0, worst / options.unseen_length)
+    term = ScoreTerm('unseen', worst, 'm', options.unseen_loss, options.unseen_loss * share, share)
+    warnings = tuple(
+        f'{contact.link}: rests on surface that was not seen; it may be {1e3 * error:.1f} mm off'
+        for contact, error in zip(grasp.contacts, errors) if error > NOTABLE_ERROR)
+    return replace(
+        grasp, score=grasp.score + term.contribution, terms=(*grasp.terms, term),
+        warnings=grasp.warnings + warnings, contacts=tuple(
+            replace(contact, surface_uncertainty=float(error))
+            for contact, error in zip(grasp.contacts, errors)))
+
+
+#: Grasps are much alike whose palms are nearer than this, turned by less than this, and each of
+#: whose contacts is as near to one of the other's [m, rad, m].
+PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
+
+Key = tuple[bool, bool, int, float, int]
+
+
+def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
+    """Return whether two grasps are one choice: preshape, palm and contacts are near."""
+    if a.preshape != b.preshape or not a.contacts or not b.contacts:
+        return False
+    if np.linalg.norm(a.T_object_palm[:3, 3] - b.T_object_palm[:3, 3]) > PALM_NEAR:
+        return False
+    # The trace of a rotation is 1 + 2 cos(angle).
+    if (a.T_object_palm[:3, :3] * b.T_object_palm[:3, :3]).sum() < 1.0 + 2.0 * np.cos(PALM_TURN):
+        return False
+    gaps = np.linalg.norm(np.array([c.point for c in a.contacts])[:, None]
+                          - np.array([c.point for c in b.contacts])[None], axis=2)
+    return bool(max(gaps.min(axis=0).max(), gaps.min(axis=1).max()) <= CONTACT_NEAR)
+
+
+def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] = rank_key
+               ) -> list[tuple[RankedGrasp, RankedGrasp | None]]:
+    """
+    Return grasps in their order, and for each the better one that it is much like, if any.
+
+    Quantitative, balanced, unmoved and borne ones come first as in ``rank_key``; of one kind,
+    those come last that are much like a better grasp.
+
+    Parameters
+    ----------
+    grasps : iterable of RankedGrasp
+    key : callable, optional
+        As ``rank_key``: three marks of the kind, then the order within it.
+    """
+    choices: list[RankedGrasp] = []
+    found = []
+    for grasp in sorted(grasps, key=key):
+        like = next((better for better in choices if are_alike(grasp, better)), None)
+        if like is None:
+            choices.append(grasp)
+        found.append((grasp, like))
+    return sorted(found, key=lambda pair: (*key(pair[0])[:3], pair[1] is not None))
+
+
+def told(grasp: RankedGrasp, like: RankedGrasp | None) -> RankedGrasp:
+    """Return a grasp with a warning where it is much like a better one."""
+    if like is None:
+        return grasp
+    said = (f'much like hypothesis {like.hypothesis}, which ranks before: palm and contacts are '
+            f'within {1e3 * CONTACT_NEAR:g} mm')
+    return replace(grasp, warnings=(*grasp.warnings, said))

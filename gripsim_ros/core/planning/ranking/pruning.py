@@ -8,7 +8,7 @@ import numpy as np
 
 from ... import batches
 from ...arrays import Array, IntArray
-from ...grasp_theory.min_norm import min_norm
+from ...grasp_theory.wrench_space import min_norm
 from ...hand import HandModel
 from .. import rejections
 from ..closing.closing import Closing
@@ -16,7 +16,7 @@ from ..closing.grasp_state import GraspState
 from ..closing.limits import NO_THRESHOLD, ScoreThreshold
 from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
-from .choices import as_choices
+from .assemble import as_choices
 from .score import SUM_WEIGHT, ScoreReference, score_terms, unbalance_and_spread
 
 

@@ -8,7 +8,7 @@ from ...arrays import Array
 from ...bodies import GraspObject
 from ...bodies.scans.complete import SeenSurface
 from ...grasp_theory.grasp_map import grasp_map, joint_torque_map
-from ...grasp_theory.min_norm import min_norm
+from ...grasp_theory.wrench_space import min_norm
 from ...hand import HandModel
 from ..closing.grasp_state import GraspState
 from ..options import REACH_TERM, PlannerOptions

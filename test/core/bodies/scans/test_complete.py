@@ -14,7 +14,7 @@ from gripsim_ros.core.bodies.scans.complete import METHODS, complete_scan, estim
 from gripsim_ros.core.bodies.scans.reading import has_faces, read_points
 from gripsim_ros.core.bodies.shapes.solids import sphere
 from gripsim_ros.core.errors import MeshError, ShapeError
-from gripsim_ros.core.planning.ranking.scan_uncertainty import with_scan_uncertainty
+from gripsim_ros.core.planning.ranking.assemble import with_scan_uncertainty
 from gripsim_ros.library.in_process import find_material, planner_options
 from scan_cases import RADIUS, eye, half_sphere
 

@@ -5,7 +5,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from gripsim_ros.core.bodies.tetrahedra import tetrahedron_volumes
-from gripsim_ros.core.mechanics.finite_strain.bisection import refine
+from gripsim_ros.core.mechanics.finite_strain.meshing import refine
 from gripsim_ros.core.mechanics.quadratic_elements import EDGES
 
 

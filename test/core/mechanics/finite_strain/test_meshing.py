@@ -6,8 +6,7 @@ import pytest
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact import ContactMesh
-from gripsim_ros.core.mechanics.finite_strain.curved_sides import closest_on_surface
-from gripsim_ros.core.mechanics.finite_strain.meshing import mesh_body
+from gripsim_ros.core.mechanics.finite_strain.meshing import closest_on_surface, mesh_body
 
 
 def test_points_come_to_lie_on_the_sphere_that_facets_stand_for():

@@ -16,7 +16,7 @@ from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.hypotheses.hand_geometry import moving_fingers
 from gripsim_ros.core.planning.hypotheses.prescreen import NO_TOUCH
-from gripsim_ros.core.planning.hypotheses.regions import within_region
+from gripsim_ros.core.planning.hypotheses.primitives import within_region
 from gripsim_ros.core.planning.hypotheses.surroundings import (
     ALWAYS, GROUP_PARTS, hand_sweep, HandSweep, link_points, primitive_distance, ways_out)
 from gripsim_ros.core.transforms import apply, transform

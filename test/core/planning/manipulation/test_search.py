@@ -26,9 +26,8 @@ from gripsim_ros.core.planning.task import moved_region
 from gripsim_ros.core.planning.manipulation.kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object, object_jacobian, object_path)
-from gripsim_ros.core.planning.manipulation.path_collision import (
-    ALLOWED_DEPTH, first_colliding_pose)
-from gripsim_ros.core.planning.manipulation.search import ManipulationSearch
+from gripsim_ros.core.planning.manipulation.search import (
+    ALLOWED_DEPTH, ManipulationSearch, first_colliding_pose)
 from gripsim_ros.core.planning.options import REACH_TERM, ManipulationOptions
 from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE

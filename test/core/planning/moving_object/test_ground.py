@@ -6,7 +6,7 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.moving_object.ground import FOOT, NEAR, standing_points
+from gripsim_ros.core.planning.moving_object.closing_motion import FOOT, NEAR, standing_points
 
 CYLINDER = GraspObject(shapes.cylinder(0.03, 0.12), Material(1e6, 0.3, 500.0, 0.5))
 DOWN = np.array([[0.0, 0.0, -1.0]])

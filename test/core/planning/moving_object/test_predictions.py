@@ -7,7 +7,7 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.moving_object.predictions import ClosingPredictions, MOST_TOLD
+from gripsim_ros.core.planning.moving_object.closing_motion import MOST_TOLD, ClosingPredictions
 from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps, planner_options

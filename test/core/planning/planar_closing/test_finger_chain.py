@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.errors import HandError, ShapeError
-from gripsim_ros.core.planning.planar_closing.chord_pose import chord_frame
+from gripsim_ros.core.planning.planar_closing.preshape import chord_frame
 from gripsim_ros.core.planning.planar_closing.finger_chain import (
     PlanarChain, close_sequentially, close_simultaneously)
 from gripsim_ros.core.planning.published.virtual_contour import virtual_contour

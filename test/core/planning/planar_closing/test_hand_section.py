@@ -13,12 +13,11 @@ from gripsim_ros.core.hand import forward_kinematics, HandModel
 from gripsim_ros.core.planning.hypotheses.distance_field import sample_surface
 from gripsim_ros.core.planning.planar_closing.contour import (
     contour_of_points, cut_contours, cut_faces, mirrored)
-from gripsim_ros.core.planning.planar_closing.filter import least_unbalance
 from gripsim_ros.core.planning.planar_closing.finger_chain import PlanarChain
 from gripsim_ros.core.planning.planar_closing.hand_section import (
     ROUNDING_RADIUS, PredictedContact, close_hand, finger_planes, palmar_outline)
 from gripsim_ros.core.planning.planar_closing.preshape import prism_of
-from gripsim_ros.core.planning.planar_closing.queue import ClosingQueue
+from gripsim_ros.core.planning.planar_closing.queue import ClosingQueue, least_unbalance
 from gripsim_ros.core.planning.rejections import NO_PLANAR_BALANCE
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand

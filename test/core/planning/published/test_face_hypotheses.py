@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
-from gripsim_ros.core.planning.published.face_hypotheses import face_hypotheses
+from gripsim_ros.core.planning.published.planner import face_hypotheses
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.in_process import planner_options
 from gripsim_ros.library.resources import load_default_hand

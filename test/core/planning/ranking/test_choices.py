@@ -9,9 +9,8 @@ from hypothesis import given, strategies as st
 from scipy.spatial.transform import Rotation
 
 from gripsim_ros.core.bodies import GraspObject, shapes
-from gripsim_ros.core.planning.ranking.assemble import rank_key
-from gripsim_ros.core.planning.ranking.choices import (
-    CONTACT_NEAR, PALM_NEAR, PALM_TURN, are_alike, as_choices)
+from gripsim_ros.core.planning.ranking.assemble import (
+    CONTACT_NEAR, PALM_NEAR, PALM_TURN, are_alike, as_choices, rank_key)
 from gripsim_ros.library.in_process import find_material
 
 

@@ -8,7 +8,7 @@ import pytest
 import trimesh
 
 from gripsim_ros.core.bodies import read_triangles, reading, shapes
-from gripsim_ros.core.bodies.instances import count_instances
+from gripsim_ros.core.bodies.reading import count_instances
 from gripsim_ros.core.errors import MeshError
 
 BOX = shapes.box([0.1, 0.06, 0.08])

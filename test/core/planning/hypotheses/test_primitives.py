@@ -13,7 +13,7 @@ import trimesh
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.planning import Task, rejections
-from gripsim_ros.core.planning.hypotheses.regions import within_region
+from gripsim_ros.core.planning.hypotheses.primitives import within_region
 from gripsim_ros.core.planning.task import moved_region
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.in_process import evaluate_grasps, find_material

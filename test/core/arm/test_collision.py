@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from gripsim_ros.core.arm import ArmTask, OtherArm
 from gripsim_ros.core.arm.choice import make_scene
-from gripsim_ros.core.arm.collision import BY_PROJECTION
-from gripsim_ros.core.arm.others import WAY_STEP, groups_of_others
+from gripsim_ros.core.arm.collision import BY_PROJECTION, WAY_STEP, groups_of_others
 from gripsim_ros.core.contact.backends.convex.epa import pair_contact
 from gripsim_ros.core.errors import ArmError
 from gripsim_ros.core.hand import forward_kinematics

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import shapes
-from gripsim_ros.core.bodies.repair.winding import (
+from gripsim_ros.core.bodies.repair.shells import (
     SMALL_TANGENT, _angle, surface_winding_numbers, winding_numbers)
 from gripsim_ros.core.bodies.topology import edge_table
 

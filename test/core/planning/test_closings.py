@@ -15,7 +15,7 @@ from gripsim_ros.core.batches import HALF_SPACE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
-from gripsim_ros.core.planning.closing_again import MOST_ROUNDS, yields_as_a_whole
+from gripsim_ros.core.planning.closings import MOST_ROUNDS, yields_as_a_whole
 from gripsim_ros.core.planning.options import IN_TWO_STAGES
 from gripsim_ros.core.planning.planner import ENDED_EARLY
 from gripsim_ros.core.planning.settling import SPARE_GRASPS
