@@ -68,10 +68,6 @@ OBSTACLE_CYLINDER = 3
 OBSTACLE_DIMENSIONS = {OBSTACLE_BOX: 3, OBSTACLE_SPHERE: 1, OBSTACLE_CYLINDER: 2}
 
 
-def _empty(*shape: int) -> Array:
-    return np.zeros(shape)
-
-
 def check_obstacles(rows: Array, name: str) -> None:
     """
     Check primitives ``(k, 16)``, finite, as in ``ConfigurationBatch.obstacles``.
@@ -136,9 +132,9 @@ class ConfigurationBatch:
     joint_displacements: Array = shaped('n', 'J')
     sweep_object: Array = shaped('n', 3)
     load_cases: Array = shaped(
-        'c', LOAD_CASE_WIDTH, default_factory=lambda: _empty(0, LOAD_CASE_WIDTH))
+        'c', LOAD_CASE_WIDTH, default_factory=lambda: np.zeros((0, LOAD_CASE_WIDTH)))
     obstacles: Array = shaped(
-        'k', OBSTACLE_WIDTH, default_factory=lambda: _empty(0, OBSTACLE_WIDTH))
+        'k', OBSTACLE_WIDTH, default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     detail: int = DETAIL_FORCES
     settled_object: Array = shaped('n', 6, default=None)      # by __post_init__
     elasticity: str = AS_CONFIGURED
@@ -147,7 +143,7 @@ class ConfigurationBatch:
         """Check every field; take objects that have not moved where nothing is said."""
         n = self._take('joint_positions', 'any', 'any').shape[0]
         if self.settled_object is None:
-            object.__setattr__(self, 'settled_object', _empty(n, 6))
+            object.__setattr__(self, 'settled_object', np.zeros((n, 6)))
         for name, shape in (('joint_displacements', self.joint_positions.shape),
                             ('T_object_palm', (n, 4, 4)), ('sweep_object', (n, 3)),
                             ('settled_object', (n, 6)), ('load_cases', ('any', LOAD_CASE_WIDTH)),

@@ -108,14 +108,11 @@ def choose_by_arm(grasps: Sequence[RankedGrasp], task: Task, grasp_object: Grasp
     scene = make_scene(task, grasp_object, hand, arm_task)
     planner = ArmPlanner(arm, hand, scene, arm_task.T_base_object, start, task.displacement_object)
     search = MotionSearch(planner, grasps, checked_criterion(arm_task.criterion), wanted,
-                          [task.reach == PREFER_FINGERS and not _by_fingers(g) for g in grasps])
+                          [task.reach == PREFER_FINGERS and not (g.reach and g.reach.by_fingers)
+                           for g in grasps])
     search.run(go_on)
     return ArmChoice(tuple(search.free()), tuple(search.failures()), tuple(search.open()),
                      search.complete, dict(scene.decided))
-
-
-def _by_fingers(grasp: RankedGrasp) -> bool:
-    return grasp.reach is not None and grasp.reach.by_fingers
 
 
 def make_scene(task: Task, grasp_object: GraspObject, hand: HandModel,

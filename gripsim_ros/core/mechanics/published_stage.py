@@ -12,7 +12,6 @@ from ..grasp_theory.contact_set import ContactSet
 from ..grasp_theory.grasp_map import grasp_map, load_wrenches
 from ..hand import HandModel
 from .body import ElasticBody, deform_body, largest_displacement, pad_layers, solve_contact
-from .deformation.deformed_surface import DeformedSurface
 from .options import MechanicsOptions
 from .published.voxel_mass import voxel_centre_of_mass
 from .stability.grasp_forces import MinimalForces, no_forces, solve_minimal_forces
@@ -105,10 +104,15 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
         through = replace(patches, flags=patches.flags | PATCH_THROUGH)
         builder.set_patches(i, through, no_forces(grasp.count))
         return
-    centre = _centre_by_cells(body, surface) if by_cells else surface.centre
+    centre = surface.centre
+    if by_cells:
+        centre, _ = voxel_centre_of_mass(
+            surface.vertices, body.mesh.faces,
+            float(np.ptp(body.mesh.vertices, axis=0).max()) / CELLS_ALONG, VERTEX_WEIGHT)
     wrenches = load_wrenches(asked.load_cases, body.mass, centre)
-    solve = _pseudo_inverse if by_pseudo_inverse else _within_friction
-    minimal = solve(body, grasp, wrenches, centre)
+    minimal = (_pseudo_inverse(body, grasp, wrenches, centre) if by_pseudo_inverse else
+               solve_minimal_forces(grasp, wrenches, centre, body.material.friction, None, None,
+                                    body.options.minimal_forces, body.options.torques))
     holds = minimal.capable and bool((grasp.normal_forces >= minimal.normal_envelope).all())
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
@@ -117,12 +121,6 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
                 max_displacement=largest_displacement(body, surface, patches))
     if asked.detail == DETAIL_SURFACE:
         builder.set(i, vertices_object=surface.vertices, vertex_pressures=surface.pressures)
-
-
-def _centre_by_cells(body: ElasticBody, surface: DeformedSurface) -> Array:
-    size = float(np.ptp(body.mesh.vertices, axis=0).max())
-    return voxel_centre_of_mass(surface.vertices, body.mesh.faces, size / CELLS_ALONG,
-                                VERTEX_WEIGHT)[0]
 
 
 def _pseudo_inverse(body: ElasticBody, grasp: ContactSet, wrenches: Array, centre: Array
@@ -142,12 +140,6 @@ def _pseudo_inverse(body: ElasticBody, grasp: ContactSet, wrenches: Array, centr
         bool(solved.all()), forces[worst], twisting[worst], worst,
         float(gamma[worst, :, 0].max()), np.maximum(gamma[..., 0].max(axis=0), 0.0),
         violation=float(violation[worst]))
-
-
-def _within_friction(body: ElasticBody, grasp: ContactSet, wrenches: Array, centre: Array
-                     ) -> MinimalForces:
-    return solve_minimal_forces(grasp, wrenches, centre, body.material.friction, None, None,
-                                body.options.minimal_forces, body.options.torques)
 
 
 def _unbalanced(grasp: ContactSet, centre: Array) -> float:

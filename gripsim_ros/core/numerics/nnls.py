@@ -60,18 +60,13 @@ def solve_nnls(matrix: Array, right: Array) -> tuple[Array, float]:
         while True:
             tried += 1
             step = _longest_step(x, trial, positive)
-            for j in range(count):
-                x[j] += step * (trial[j] - x[j])
+            x += step * (trial - x)
             if step == 1.0:
                 break
-            for j in range(count):
-                if not x[j] > 0.0:
-                    positive[j] = False
-                if not positive[j]:
-                    x[j] = 0.0
+            positive &= x > 0.0
+            x[~positive] = 0.0
             trial = _solve_set(matrix, right, positive)
-        for j in range(count):
-            refused[j] = False
+        refused[:] = False
         for i in range(rows):
             rest[i] = right[i]
             for j in range(count):
@@ -122,19 +117,11 @@ def _longest_step(x: Array, trial: Array, positive: BoolArray) -> float:
 @njit(cache=True, error_model='numpy')
 def _solve_set(matrix: Array, right: Array, positive: BoolArray) -> Array:
     """Return the least-squares solution in which all but the positive unknowns are 0."""
-    columns, count = np.empty(len(positive), np.int64), 0
-    for j in range(len(positive)):
-        if positive[j]:
-            columns[count] = j
-            count += 1
-    rows = len(right)
-    work, target = np.empty((count, rows)), right.copy()
-    for k in range(count):
-        for i in range(rows):
-            work[k, i] = matrix[i, columns[k]]
-    for k in range(count):
-        if k < rows:
-            _reflect(work, target, k)
+    columns = np.flatnonzero(positive)
+    count, rows = len(columns), len(right)
+    work, target = matrix.T[columns], right.copy()
+    for k in range(min(count, rows)):
+        _reflect(work, target, k)
     trial = np.zeros(len(positive))
     for k in range(min(count, rows) - 1, -1, -1):
         value = target[k]

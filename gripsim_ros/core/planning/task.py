@@ -24,10 +24,6 @@ REACHES = ANY, PREFER_FINGERS, FINGERS_ONLY
 LEAST_LENGTH = 1e-9
 
 
-def _no_rows(width: int) -> Array:
-    return np.zeros((0, width))
-
-
 def _finite(name: str, value: Any) -> Array:
     try:
         numbers = np.asarray(value, float)
@@ -43,11 +39,6 @@ def _number(name: str, value: Any) -> float:
     if number.ndim:
         raise TaskError(f'task.{name} must be one number, got {value!r:.60}')
     return float(number)
-
-
-def _rigid(name: str, value: Any) -> Array:
-    name = f'task.{name}'
-    return checked_rigid(checked_array(value, name, 4, 4, error=TaskError), name)
 
 
 def check_counts(**counts: int) -> None:
@@ -107,15 +98,15 @@ class Task:
         ``reach`` is none of its words, or means no displacement.
     """
 
-    gravity_directions: Array = field(default_factory=lambda: _no_rows(3))
+    gravity_directions: Array = field(default_factory=lambda: np.zeros((0, 3)))
     gravity: float = 9.81
-    external_wrenches: Array = field(default_factory=lambda: _no_rows(6))
+    external_wrenches: Array = field(default_factory=lambda: np.zeros((0, 6)))
     displacement_object: Array | None = None
     approach_direction: Array | None = None
     approach_half_angle: float = np.pi
-    obstacles: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
-    keep_out: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
-    contact_region: Array = field(default_factory=lambda: _no_rows(OBSTACLE_WIDTH))
+    obstacles: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
+    keep_out: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
+    contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     reach: str = ANY
 
     def __post_init__(self) -> None:
@@ -159,8 +150,9 @@ class Task:
     def _check_geometry(self) -> None:
         """Check the displacement and the primitives."""
         if self.displacement_object is not None:
-            object.__setattr__(self, 'displacement_object', _rigid(
-                'displacement_object', self.displacement_object))
+            name = 'task.displacement_object'
+            object.__setattr__(self, 'displacement_object', checked_rigid(checked_array(
+                self.displacement_object, name, 4, 4, error=TaskError), name))
         for name in ('obstacles', 'keep_out', 'contact_region'):
             check_obstacles(getattr(self, name), f'task.{name}')
 

@@ -125,8 +125,8 @@ def rule_contacts(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array,
     indices in the area test. Where several triangles round the vertex are hit, the
     nearest hit ahead counts; the paper does not say.
     """
-    first, second = _both_ways(a, b, T_a_b, direction, one_sided)
-    return VertexContacts(first.contacts.with_transform(T_a_b), second.contacts)
+    (_, a_in_b), (_, b_in_a) = _both_ways(a, b, T_a_b, direction, one_sided)
+    return VertexContacts(a_in_b.with_transform(T_a_b), b_in_a)
 
 
 def rule_pairs(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array
@@ -147,23 +147,18 @@ def rule_pairs(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array
     -----
     Source: Leskov and Seliverstova 2016, figures 5 and 7.
     """
-    first, second = _both_ways(a, b, T_a_b, direction, False)
-    return (RulePairs(*(apply(T_a_b, rows) for rows in (
-        first.points, first.partners, first.contacts.points))),
-            RulePairs(second.points, second.partners, second.contacts.points))
+    (first, _), (second, _) = _both_ways(a, b, T_a_b, direction, False)
+    return RulePairs(*(apply(T_a_b, rows) for rows in (
+        first.points, first.partners, first.projections))), second
 
 
-@dataclass(frozen=True, eq=False)
-class _Side:
-    """Vertices of one body in its region, their partners (k, 3), contacts; frame of the other."""
+#: Pairs and contacts of the vertices of one body in its region, in the frame of the other.
+_Side = tuple[RulePairs, PenetratingVertices]
 
-    points: Array
-    partners: Array
-    contacts: PenetratingVertices
 
-    @classmethod
-    def none(cls) -> '_Side':
-        return cls(np.zeros((0, 3)), np.zeros((0, 3)), PenetratingVertices.none())
+def _nothing() -> tuple[_Side, _Side]:
+    rows = np.zeros((0, 3))
+    return ((RulePairs(rows, rows, rows), PenetratingVertices.none()),) * 2
 
 
 def _both_ways(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array, one_sided: bool
@@ -174,11 +169,11 @@ def _both_ways(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array, one_sid
     region_a = interaction_region(a.box, b.box.with_transform(T_a_b))
     region_b = interaction_region(b.box, a.box.with_transform(T_b_a))
     if region_a is None or region_b is None:
-        return _Side.none(), _Side.none()
+        return _nothing()
     queries_a, queries_b = _inside(a.mesh.vertices, region_a), _inside(b.mesh.vertices, region_b)
     targets_a, targets_b = _inside(a.fans[0], region_a), _inside(b.fans[0], region_b)
     if not (len(targets_a) and len(targets_b)):
-        return _Side.none(), _Side.none()
+        return _nothing()
     return (_apply_rule(apply(T_b_a, a.mesh.vertices[queries_a]), queries_a, b, targets_b,
                         T_b_a[:3, :3] @ d, one_sided),
             _apply_rule(apply(T_a_b, b.mesh.vertices[queries_b]), queries_b, a, targets_a,
@@ -197,7 +192,7 @@ def _apply_rule(points: Array, numbers: IntArray, target: RuleMesh, candidates: 
         np.ascontiguousarray(points), *target.fans, candidates, direction, one_sided)
     found = triangles >= 0
     exits = points[found] + depths[found, None] * direction
-    return _Side(points, target.fans[0][partners], PenetratingVertices(
+    return (RulePairs(points, target.fans[0][partners], exits), PenetratingVertices(
         numbers[found], depths[found], exits, triangles[found], weights[found]))
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
-from ...numerics.vec3 import dot, load_mat3, load_vec3, store_vec3
+from ...numerics.vec3 import load_vec3, store_vec3
 from ..geometry.culling import (boxes_apart, coordinate_along, frame_row, transformed_frame,
                                 vertices_in_box)
 from ..geometry.flat_tree import END_TRIANGLE, FIRST_TRIANGLE, INNER, OUTER, FlatTree
@@ -321,29 +321,13 @@ def mutual_penetration(a: FlatTree, b: FlatTree, T_a_b: Array, direction: Array,
         Of a in b, of b in a: vertices (k,), depths (k,) [m], exits (k, 3) in the frame of
         a [m], triangles (k,), weights (k, 3).
     """
-    rotation, origin = np.empty((3, 3)), np.empty(3)
-    inverse_rotation, offset = np.empty((3, 3)), np.zeros(3)
-    forward, backward = np.zeros(3), np.empty(3)
-    for i in range(3):
-        origin[i] = T_a_b[i, 3]
-        backward[i] = -direction[i]
-        for j in range(3):
-            rotation[i, j] = T_a_b[i, j]
-            inverse_rotation[j, i] = T_a_b[i, j]
-            offset[j] -= T_a_b[i, j] * T_a_b[i, 3]
-            forward[j] += T_a_b[i, j] * direction[i]
+    rotation, origin = np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy()
     loose = len(a.vertices) - int(a.sizes[0]) + len(b.vertices) - int(b.sizes[0])
     if loose == 0 and boxes_apart(a.box, b.box, rotation, origin):
         return _no_vertices(), _no_vertices()
-    a_in_b = vertices_inside(a, b, inverse_rotation, offset, forward, on_surface)
-    b_in_a = vertices_inside(b, a, rotation, origin, backward, on_surface)
-    points, depths = a_in_b[2], a_in_b[1]
-    for i in range(len(points)):
-        for k in range(3):
-            points[i, k] += depths[i] * direction[k]
-    points, depths, rows = b_in_a[2], b_in_a[1], load_mat3(rotation)
-    for i in range(len(points)):
-        point = load_vec3(points, i)
-        for k in range(3):
-            points[i, k] = dot(rows[k], point) + origin[k] + depths[i] * backward[k]
+    back = np.ascontiguousarray(rotation.T)
+    a_in_b = vertices_inside(a, b, back, -(back @ origin), back @ direction, on_surface)
+    b_in_a = vertices_inside(b, a, rotation, origin, -direction, on_surface)
+    a_in_b[2][:] += a_in_b[1].reshape(-1, 1) * direction
+    b_in_a[2][:] = b_in_a[2] @ back + origin - b_in_a[1].reshape(-1, 1) * direction
     return a_in_b, b_in_a

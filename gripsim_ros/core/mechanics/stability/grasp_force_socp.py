@@ -90,7 +90,9 @@ class ForceSpace:
         self.unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
         self.map = (grasp_map(self.points, self.frames, centre_of_mass) / self.unit[:, None]
                     * self._radii.reshape(-1))
-        rocking = self._rocking_map()
+        columns = np.zeros((6, self.count, 4))
+        columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
+        rocking = columns.reshape(6, -1)
         self.tilts = self._gains_by(rocking)
         self.torques = self._torques
         if self.tilts:
@@ -99,11 +101,6 @@ class ForceSpace:
             moments[:, :, 1:3] = np.einsum('jka,kta->jkt', self._moments, self.levers)
             moments = moments.reshape(-1, 4 * self.count)[self._bounded]
             self.torques = np.hstack([self.torques, moments])
-
-    def _rocking_map(self) -> Array:
-        columns = np.zeros((6, self.count, 4))
-        columns[3:, :, 1:3] = self.levers.transpose(2, 0, 1) / self.unit[3:, None, None]
-        return columns.reshape(6, -1)
 
     def _gains_by(self, rocking: Array) -> bool:
         if self.count < 2 or not self.levers.any():

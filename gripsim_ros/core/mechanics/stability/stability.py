@@ -236,11 +236,26 @@ def checked_friction(friction: float) -> float:
 def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float,
                      options: StabilityOptions, settled: Array,
                      torques: TorqueOptions) -> tuple[equilibrium.GraspStiffness, Array]:
-    """Return a grasp's stiffness as the kernels take it, and the unit of its wrenches (6,)."""
-    scale = torques.scale(patches.points, centre_of_mass)
+    """
+    Return a grasp's stiffness as the kernels take it, and the unit of its wrenches (6,).
+
+    Of contacts these are ``motion`` and ``action (k, 6, 8)`` and stiffness (k, 6). ``motion @ x``
+    are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action`` holds the wrench
+    of a unit of each force. They differ in the first row: the pressures act along the simulated
+    resultant, moment included; and in the last two: pressures that move aside are a couple.
+    """
+    scale, reach = torques.scale(patches.points, centre_of_mass), torques.tilting_share
     unit = np.array([1.0, 1.0, 1.0, scale, scale, scale])
-    motion, action, normals, stiffness = _contact_arrays(
-        patches, centre_of_mass, scale, torques.tilting_share, options.torsional_ratio)
+    normals = patches.normal_forces
+    motion, action = contact_rows(
+        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.rocking,
+        normals, patches.forces, patches.torques, float(scale), float(reach))
+    stiffness = np.zeros((patches.count, ROWS))
+    stiffness[:, 0] = patches.normal_stiffness
+    stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
+    stiffness[:, 3] = patches.tangential_stiffness * options.torsional_ratio
+    if reach > 0.0:
+        stiffness[:, 4:] = patches.rocking_stiffness / reach ** 2
     # Springs start where nothing rubbed: there the pressures would be others.
     pressing = [0, *range(SLIDING, ROWS)]
     starts = stiffness[:, pressing] * (motion[:, pressing, :6] @ (settled * unit))
@@ -250,29 +265,6 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
     grasp = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
              float(options.tolerance))
     return grasp, unit
-
-
-def _contact_arrays(patches: ContactSet, centre_of_mass: Array, scale: float, reach: float,
-                    torsional_ratio: float) -> tuple[Array, Array, Array, Array]:
-    """
-    Return motion, action (k, 6, 8), normal forces (k,) and stiffness (k, 6) of contacts.
-
-    ``motion @ x`` are a contact's displacements ``(n, t1, t2, r_e angle, tilts)``; ``action``
-    holds the wrench of a unit of each force. They differ in the first row: the pressures
-    act along the simulated resultant, moment included; and in the last two: pressures that
-    move aside are a couple.
-    """
-    forces = patches.normal_forces
-    motion, action = contact_rows(
-        patches.frames, patches.points - centre_of_mass, patches.friction_radii, patches.rocking,
-        forces, patches.forces, patches.torques, float(scale), float(reach))
-    stiffness = np.zeros((patches.count, ROWS))
-    stiffness[:, 0] = patches.normal_stiffness
-    stiffness[:, 1:3] = patches.tangential_stiffness[:, None]
-    stiffness[:, 3] = patches.tangential_stiffness * torsional_ratio
-    if reach > 0.0:
-        stiffness[:, 4:] = patches.rocking_stiffness / reach ** 2
-    return motion, action, forces, stiffness
 
 
 def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:

@@ -186,7 +186,7 @@ class Closing:
             fractions, before = known.last_step
             for mechanism in self._mechanisms:
                 for row, link in enumerate(mechanism.links):
-                    joint = mechanism.last_joint(row)
+                    joint = mechanism.joints[np.flatnonzero(mechanism.moves[row])[-1]]
                     moved = known.fractions[joint] - fractions[joint]
                     if moved > 0.0 and clearance[link] > 0.0:
                         known.speeds[link] = (before[link] - clearance[link]) / moved

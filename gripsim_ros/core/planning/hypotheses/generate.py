@@ -62,17 +62,12 @@ PATH_STEPS = 14
 CLEARING_STEPS, OBSTACLE_SLACK = 4, 0.002
 #: Offset from the centre of mass at which its score is 0 [m].
 OFFSET_LENGTH = 0.03
-#: Shares of the closing forces tried in the prescreen, by number of fingers [-].
-FORCE_SHARES = {
-    2: np.array([[0.5, 0.5]]),
-    3: np.array([[1 / 3, 1 / 3, 1 / 3], [0.5, 0.25, 0.25], [0.25, 0.5, 0.25],
-                 [0.25, 0.25, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5], [0.0, 0.5, 0.5]])}
 
 
 def many_fingers_shares(count: int) -> Array:
-    """Return shares (s, count) of any number of fingers: all alike, pairs, one against others."""
+    """Return shares (s, count) of closing forces [-]: all alike, pairs, one against others."""
     one = np.eye(count)
-    rows = [np.full(count, 1.0 / count)]
+    rows = [] if count == 2 else [np.full(count, 1.0 / count)]
     rows += [0.5 * (one[i] + one[j]) for i, j in combinations(range(count), 2)]
     rows += [0.5 * one[i] + 0.5 / size * one[list(group)].sum(axis=0)
              for i in range(count) for size in range(2, count)
@@ -371,10 +366,8 @@ def _prescreen_hand(hand: HandModel, number: int
     pads, _ = pad_paths(hand, preshape, PATH_STEPS)
     share = free_closing_share(hand, preshape)
     free = (PATH_STEPS - 1) * share if share < 1.0 else np.inf
-    shares = FORCE_SHARES.get(len(pads))
-    shares = many_fingers_shares(len(pads)) if shares is None else shares
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
-    return (pads, tip_paths(hand, preshape, PATH_STEPS), free, shares,
+    return (pads, tip_paths(hand, preshape, PATH_STEPS), free, many_fingers_shares(len(pads)),
             point_balls([apply(T, link_points(link)) for T, link in zip(T_palm_link, hand.links)]))
 
 

@@ -73,10 +73,6 @@ class Mechanism:
         """Return True if several fingers share joints."""
         return len(set(self.fingers.tolist())) > 1
 
-    def last_joint(self, row: int) -> int:
-        """Return the outermost of the hand's joints that moves the link of a row."""
-        return self.joints[int(np.flatnonzero(self.moves[row])[-1])]
-
 
 def max_fractions(hand: HandModel, preshape: Preshape, spare: Array) -> Array:
     """Return the largest closing fraction of each joint (J,), ``spare (J,)`` before its limit."""

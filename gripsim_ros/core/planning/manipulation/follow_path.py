@@ -147,7 +147,7 @@ class PathFollower:
         self.step = min(self._done_step + self._stride(), len(self._path) - 1)
         change = inverse(self._path[self._done_step]) @ self._path[self.step]
         motion = self._T_palm_object @ change @ inverse(self._T_palm_object)
-        tips = self._fingertips(self._state)
+        tips = Fingertips(self._state.links, apply(self._T_palm_object, self._state.points))
         if self._with_arm:
             motion = np.eye(4) if self._resting else self._free_part(motion, tips)
         self._trial, slips = follow_object(self._hand, self._joints, tips, motion,
@@ -216,9 +216,6 @@ class PathFollower:
 
     # -- one step --------------------------------------------------------------------
 
-    def _fingertips(self, state: GraspState) -> Fingertips:
-        return Fingertips(state.links, apply(self._T_palm_object, state.points))
-
     def _slid(self, drift: Array, moves: Array) -> Array:
         """
         Return the links' drift (links, 3) after moves of their contacts (k, 3) [m].
@@ -264,15 +261,11 @@ class PathFollower:
             return (f'the fingers press {self._forces.excess:.2f} times as hard as the object '
                     'needs')
         if self._with_arm and not self._resting:
-            return self._strain(state)
+            share = float(state.normal_forces.sum()) / max(
+                float(self._start[2].normal_forces.sum()), 1e-12)
+            if share > self._options.force_band:    # the arm had better take over before
+                return f'the fingers would press {share:.2f} times as hard as at first'
         return ''
-
-    def _strain(self, state: GraspState) -> str:
-        """Return why the arm had better take over before a step, '' where it need not."""
-        share = float(state.normal_forces.sum()) / max(
-            float(self._start[2].normal_forces.sum()), 1e-12)
-        return '' if share <= self._options.force_band else (
-            f'the fingers would press {share:.2f} times as hard as at first')
 
     @staticmethod
     def _is_free(state: GraspState) -> bool:
