@@ -17,7 +17,7 @@ LAYERS = {
              '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
     'core.bodies': ('material, oriented_box, topology < mesh < mass, reading, '
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
-    'core.hand': ('description, files, urdf < config, tree < shapes < loading '
+    'core.hand': ('description, files < tree < shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
     'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),

@@ -11,8 +11,8 @@ from ..arrays import Array, BoolArray, IntArray
 from ..bodies import load_mesh
 from ..contact.backends.convex.decomposition import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
-from ..hand.tree import KinematicTree, build_tree, origin_matrix, parse_urdf, per_joint
-from ..hand.urdf import Joint, Robot
+from ..hand.tree import (
+    Joint, KinematicTree, Robot, build_tree, origin_matrix, parse_urdf, per_joint)
 from ..planning.hypotheses.primitives import box_points, cylinder_points, sphere_points
 from ..transforms import apply, from_pose
 from .model import ArmModel

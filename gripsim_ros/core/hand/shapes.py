@@ -17,8 +17,7 @@ from ..bodies.reading import quiet_reader, read_triangles
 from ..errors import GripsimError, HandError, MeshError
 from .description import HandLink, Pad, checked_direction, three_numbers
 from .files import Resolver
-from .tree import origin_matrix
-from .urdf import Collision
+from .tree import Collision, origin_matrix
 
 
 #: Longest edge of a link's mesh [m].

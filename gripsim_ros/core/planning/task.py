@@ -9,7 +9,7 @@ from ..arrays import Array
 from ..batches import OBSTACLE_WIDTH, check_obstacles
 from ..errors import ShapeError, TaskError
 from ..fields import checked_array
-from ..grasp_theory.load_cases import load_cases
+from ..grasp_theory.grasp_map import load_cases
 from ..transforms import checked_rigid, transform
 
 
@@ -192,7 +192,7 @@ def moved_region(region: Array, T_new_old: Array) -> Array:
 
 def task_load_cases(task: Task, R_object_canonical: Array) -> Array:
     """
-    Return the load cases of a task ``(c, 9)``, see ``grasp_theory.load_cases``.
+    Return the load cases of a task ``(c, 9)``, see ``grasp_theory.grasp_map.load_cases``.
 
     Parameters
     ----------

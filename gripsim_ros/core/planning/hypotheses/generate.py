@@ -13,15 +13,15 @@ import numpy as np
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import GraspObject, TriangleMesh, decimate_mesh
 from ...errors import MeshError
-from ...grasp_theory.load_cases import cube_directions
+from ...grasp_theory.grasp_map import cube_directions
 from ...hand import HandModel, forward_kinematics
 from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
 from ..task import Task, moved_region
 from .distance_field import DistanceField, build_distance_field
-from .diversity import diverse_order, without_duplicates
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
-from .prescreen import NO_TOUCH, hand_is_free, place_palms, score_closings
+from .prescreen import (
+    NO_TOUCH, diverse_order, hand_is_free, place_palms, score_closings, without_duplicates)
 from .primitives import within_region
 from .surroundings import hand_sweep, link_points, point_balls, ways_out
 

@@ -1,4 +1,4 @@
-"""Kernels of the prescreen: palm placement, and closing hands in a distance field."""
+"""The prescreen: palm placement, hands closing in a distance field, and a diverse order."""
 
 import numpy as np
 
@@ -253,3 +253,40 @@ def _section_middle(local: Array, x: float, y: float, top: float,
     new_x = 0.5 * (low_x + high_x) if high_x - low_x < 1.9 * half[0] else x
     new_y = 0.5 * (low_y + high_y) if high_y - low_y < 1.9 * half[1] else y
     return new_x, new_y
+
+
+#: Resolution of scores [-], so that rounding never decides an order.
+SCORE_RESOLUTION = 1e-7
+#: Loss of score for each better hypothesis of the same face [-]: keeps the choice diverse.
+SAME_FACE_LOSS = 0.02
+#: Resolution of poses [m] and of their axes' components [-]; faces of one plane side give the
+#: same pose.
+DUPLICATE_RESOLUTION = 1e-5
+
+
+def diverse_order(scores: Array, faces: IntArray) -> IntArray:
+    """Return the order of candidates, best first, with a loss for crowding one face."""
+    rounded = np.round(scores / SCORE_RESOLUTION) * SCORE_RESOLUTION
+    order = np.lexsort((np.arange(len(scores)), -rounded))
+    order = order[rounded[order] > 0.0]
+    by_face = np.argsort(faces[order], kind='stable')
+    starts = np.searchsorted(faces[order][by_face], faces[order][by_face])
+    rank = np.empty(len(order))
+    rank[by_face] = np.arange(len(order)) - starts
+    adjusted = rounded[order] - SAME_FACE_LOSS * rank
+    return order[np.lexsort((np.arange(len(order)), -adjusted))]
+
+
+def without_duplicates(order: IntArray, poses: Array, preshapes: IntArray, count: int) -> IntArray:
+    """Return the first ``count`` without those that centring moved to the pose of another."""
+    seen: set[bytes] = set()
+    kept: list[int] = []
+    for row in order:
+        key = np.round(poses[row, :3] / DUPLICATE_RESOLUTION)
+        name = bytes([preshapes[row]]) + (key + 0.0).tobytes()
+        if name not in seen:
+            seen.add(name)
+            kept.append(row)
+            if len(kept) == count:
+                break
+    return np.array(kept, dtype=np.int64)

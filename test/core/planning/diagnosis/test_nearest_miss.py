@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
-from gripsim_ros.core.grasp_theory.load_cases import cube_directions
+from gripsim_ros.core.grasp_theory.grasp_map import cube_directions
 from gripsim_ros.core.planning import rejections
 from gripsim_ros.core.planning.diagnosis.hint import explain_no_grasp
 from gripsim_ros.core.planning.hypotheses import hand_opening

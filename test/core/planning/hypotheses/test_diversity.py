@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given, strategies as st
 from numpy.testing import assert_array_equal
 
-from gripsim_ros.core.planning.hypotheses.diversity import (
-    diverse_order, DUPLICATE_RESOLUTION, SAME_FACE_LOSS, without_duplicates)
+from gripsim_ros.core.planning.hypotheses.prescreen import (
+    DUPLICATE_RESOLUTION, SAME_FACE_LOSS, diverse_order, without_duplicates)
 
 seeds = st.integers(0, 2 ** 32 - 1)
 
