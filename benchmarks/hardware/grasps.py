@@ -7,6 +7,7 @@ import numpy as np
 from gripsim_ros.core.transforms import inverse, transform
 from gripsim_ros.hardware.execution.actions import (
     LiftOff, MovePalm, PlacePalm, SendRows, SetDown, StopHand)
+from gripsim_ros.hardware.execution.feeling.motors import planned_torques
 from gripsim_ros.hardware.execution.hold_plan import HeldContact, make_hold_plan
 from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.measurement import Measurement
@@ -65,6 +66,9 @@ class SimulatedGrasp:
                          grasp.damage_margin)
         if plan.wishes.hold_by_feel:
             plan = replace(plan, hold=hold_plan(hand, grasp, friction))
+        if plan.touch is not None:
+            plan = replace(plan, torques=planned_torques(hand, plan.closed, grasp.T_object_palm, [
+                (c.link, c.point, c.closing_force) for c in grasp.contacts]))
         self._touch = Touch(hand, self.world.options)
         self.execution = GraspExecution(plan, self.options, True)
 
@@ -87,7 +91,7 @@ class SimulatedGrasp:
                       if link in forces)
         away = np.linalg.norm(world.T_world_palm[:3, 3] - self._goal[:3, 3])
         measured = Measurement(world.time, world.joints, forces, world.T_palm_object,
-                               bool(away < PALM_TOLERANCE))
+                               bool(away < PALM_TOLERANCE), torques=world.joint_efforts)
         if self.execution.plan.hold is None:
             return measured
         return replace(measured, centres={

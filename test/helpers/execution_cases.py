@@ -139,6 +139,18 @@ class SpringHand:
                 self.palms.append(action)
 
 
+#: Levers of the made-up contacts [N m/N]: torque of a proximal joint over its finger's force.
+LEVER = 0.09
+
+
+def torques_of(forces):
+    """Return the torques (7,) of joints whose fingertips press with forces by link [N]."""
+    torques = np.zeros(7)
+    for link, joint in FINGERS.items():
+        torques[joint] = LEVER * forces.get(link, 0.0)
+    return torques
+
+
 class HandOnArm(SpringHand):
     """A hand whose arm goes along its legs; a real one feels nothing of the object's pose."""
 

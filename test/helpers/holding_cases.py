@@ -3,7 +3,8 @@
 from dataclasses import replace
 
 from execution_cases import (
-    CLOSED_ANGLE, FINGERS, HAND, OPTIONS, PERIOD, plan, PLANNED, SpringHand, TIPS)
+    CLOSED_ANGLE, FINGERS, HAND, OPTIONS, PERIOD, plan, PLANNED, SpringHand, TIPS,
+    torques_of)
 import numpy as np
 from scipy.optimize import brentq
 
@@ -46,7 +47,8 @@ def by_feel(wishes=BY_FEEL, carries=True, hold=None, **changes):
 def carried_by_feel(**changes):
     """Return an execution that lifts, carries, sets down and opens; forces stay as planned."""
     wishes = replace(BY_FEEL, carry=True, release=True, hold_time=0.5)
-    made = replace(plan(wishes, FORCES), hold=hold_plan())
+    made = replace(plan(wishes, FORCES), hold=hold_plan(),
+                   torques=torques_of(dict(zip(TIPS, FORCES))))
     count, none = len(made.way.times), np.zeros_like(made.way.joints)
     way = replace(made.way, joints=none, presses=none, forces={
         link: np.full(count, force) for link, force in zip(TIPS, FORCES)})
@@ -72,14 +74,15 @@ class HoldingHand(SpringHand):
     ``DRAG`` [N], as on a table; else it is as if nailed down. ``weight`` [N]; ``wrist``: it tells
     the load. ``pads(link, force)`` is what a pad tells of a true force; ``slid`` [m] is how far
     the object has gone, ``peak`` the largest true forces [N]. ``deal(measured)`` may spoil what is
-    measured.
+    measured. ``motors``: joints tell their torques.
     """
 
     def __init__(self, friction=FRICTION, weight=WEIGHT, springs=(40.0,) * 3, wrist=True,
-                 free=False, **more):
+                 free=False, motors=False, **more):
         super().__init__(**more)
         self.friction, self.weight, self.wrist = friction, weight, wrist
         self.free, self.moved = free, 0.0        # towards the thumb [rad]
+        self.motors = motors
         self.springs, self.peak = dict(zip(TIPS, springs)), dict.fromkeys(TIPS, 0.0)
         self.pads, self.deal = lambda link, force: force, lambda measured: measured
         self.slid = self.speed = 0.0
@@ -113,7 +116,8 @@ class HoldingHand(SpringHand):
         return self.deal(replace(
             measured, forces={link: self.pads(link, true[link]) for link in measured.forces},
             T_palm_object=self._pose(measured.T_palm_object), centres=centres,
-            load=load_of(borne, measured.joints, true) if self.wrist else None))
+            load=load_of(borne, measured.joints, true) if self.wrist else None,
+            torques=torques_of(true) if self.motors else None))
 
     def _pose(self, pose):
         moved = pose.copy()

@@ -42,8 +42,8 @@ LAYERS = {
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim < palpation',
     'hardware.execution': (
-        'hold_plan, measurement, touch_plan, way < arm < actions, plan < closing, state < touch '
-        '< holding < machine < report'),
+        'hold_plan, measurement, touch_plan, way < arm, feeling < actions, plan < closing, state '
+        '< touch < holding < machine < report'),
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry, plan_told < moveit, objects, ring < requests',

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ...hardware.execution.feeling.policies import POLICIES, REPLAN
 from .arguments import real_number
 from .inputs import InputError, existing_file, hand_of_grasps
 from .options import Hand, Json, Out
@@ -74,6 +75,10 @@ def execute(
         hold_by_feel: Annotated[bool, typer.Option(
             '--hold-by-feel', help='Close by touch, then let forces follow what pads and wrist '
             'tell; what slips is pressed more, up to where damage begins.')] = False,
+        missed_contact: Annotated[str, typer.Option(
+            '--missed-contact', metavar='POLICY', show_default='of the executor: release, by '
+            'touch', help='Where a finger finds no contact: keep the others if they hold, replan '
+            '(let go, and try the next grasps of the file), release, or stop as it is.')] = '',
         report: Annotated[Path | None, typer.Option(
             '--report', metavar='R.html', help='Write a page with planned and felt force of each '
             'finger over time.')] = None,
@@ -88,7 +93,11 @@ def execute(
     if mesh is not None and not simulate:
         raise InputError('--mesh goes with --simulate: a hand that runs has its object')
     _check_world(simulate, arm, object_pose, task)
+    if missed_contact not in ('', *POLICIES):
+        raise InputError(f'--missed-contact must be one of {", ".join(POLICIES)}, got '
+                         f'{missed_contact!r}')
     content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank)
+    turns = _turns(grasps, rank) if missed_contact == REPLAN else [(rank, grasp)]
     model, simulated, world = hand_of_grasps(hand, content), None, {}
     if simulate:
         world = _read_world(arm, object_pose, task, content, grasps)
@@ -98,18 +107,24 @@ def execute(
         from gripsim_interfaces.action import ExecuteGrasp
         from ...ros.clients.execute import RESULT_NAMES
         from ...ros.conversions.requests.grasp_files import grasp_to_execute
-        goal = ExecuteGrasp.Goal(
-            grasp=grasp_to_execute(grasp, model, OBJECT_FRAME, f'grasps {grasps}: '
-                                   f'grasp {rank}'), wait_for_go=wait_for_go,
+        goals = (ExecuteGrasp.Goal(
+            grasp=grasp_to_execute(one, model, OBJECT_FRAME, f'grasps {grasps}: '
+                                   f'grasp {which}'), wait_for_go=wait_for_go,
             speed_scale=speed_scale, squeeze=squeeze, hold_time=hold_time,
             lift_height=lift_height, release=release, carry=carry, by_touch=by_touch,
-            hold_by_feel=hold_by_feel)
+            hold_by_feel=hold_by_feel, missed_contact=missed_contact)
+            for which, one in _told(turns))
         with Progress(client, release) as progress:
-            result = client.execute(goal, progress.show, lambda: progress.interrupted)
+            results = client.execute_in_turn(goals, progress.show,
+                                             lambda: progress.interrupted)
+    result, rank = results[-1], turns[len(results) - 1][0]
     status = RESULT_NAMES.get(result.status, str(result.status))
     if status == 'INVALID_REQUEST':
         raise InputError(result.message)
     answer = _as_mapping(result, status)
+    answer['rank'] = rank
+    answer['missed'] = [{'rank': which, 'message': one.message}
+                        for (which, _), one in zip(turns, results[:-1])]
     write_json(answer, json, out)
     if report is not None:
         from ..report.curves.forces import write_execution_report
@@ -120,6 +135,20 @@ def execute(
     if progress.interrupted and status == 'CANCELED':
         return INTERRUPTED
     return DONE if status == 'SUCCEEDED' else FAULT
+
+
+def _turns(path: Path, rank: int) -> list[tuple[int, dict[str, Any]]]:
+    """Return the grasps of a file that are tried one after the other, with their ranks."""
+    from ...library.grasp_file import read_grasps
+    return list(enumerate(read_grasps(path)[1], 1))[rank - 1:]
+
+
+def _told(turns: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield turns, and say which comes next from the second on."""
+    for count, turn in enumerate(turns):
+        if count:
+            say(f'a contact was missed; trying grasp {turn[0]} of the file')
+        yield turn
 
 
 def read_ranked(path: Path, rank: int) -> tuple[dict[str, Any], dict[str, Any]]:

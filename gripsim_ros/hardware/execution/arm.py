@@ -13,6 +13,8 @@ from .way import WayPlan
 
 Array = NDArray[np.float64]
 
+#: Legs backwards from the grasp with an empty hand: to the pre-grasp, and to where the way began.
+BACK_OFF, BACK = 'back off', 'back'
 #: Speed of the palm beside the object, with nothing in the hand [m/s].
 EMPTY_SPEED = 0.1
 #: How far the arm may be from where its way begins [rad].
@@ -27,7 +29,7 @@ class ArmLeg:
     Attributes
     ----------
     name : str
-        One of ``core.arm.motion.PHASES``.
+        One of ``core.arm.motion.PHASES``, ``BACK_OFF`` or ``BACK``.
     rows, velocities : (m, A) float
         Joints [rad] after the first, and how fast they pass there [rad/s].
     times : (m,) float
@@ -47,11 +49,20 @@ class ArmLeg:
 
 @dataclass(frozen=True, eq=False)
 class ArmPlan:
-    """The arm's joints, where they begin (A,) [rad], and the legs that the plan has, by name."""
+    """
+    The arm's joints, where they begin (A,) [rad], and the legs that the plan has, by name.
+
+    ``backwards`` are those of an empty hand that turns back at the grasp.
+    """
 
     joint_names: tuple[str, ...]
     start: Array
     legs: Mapping[str, ArmLeg]
+    backwards: Mapping[str, ArmLeg]
+
+    def leg(self, name: str) -> ArmLeg | None:
+        """Return a leg, None where the plan has none of that name."""
+        return self.legs.get(name) or self.backwards.get(name)
 
     def check_start(self, joints: Array) -> None:
         """Raise TaskError where joints (A,) [rad] are not those at which the way begins."""
@@ -110,7 +121,18 @@ def make_arm_plan(joint_names: Sequence[str], trajectory: tuple[Array, Array],
             spans = np.maximum(np.diff(times[first:index[-1] + 1]), least)
         if len(passed) > 1:
             legs[name] = _leg(name, passed, spans)
-    return ArmPlan(tuple(joint_names), rows[0], legs)
+    before = legs[START].rows[-1:] if START in legs else rows[:1]
+    whole = [legs[name] for name in (START, APPROACH) if name in legs]
+    return ArmPlan(tuple(joint_names), rows[0], legs, {
+        BACK_OFF: _backwards(BACK_OFF, before, legs[APPROACH]),
+        BACK: _backwards(BACK, rows[:1], *whole)})
+
+
+def _backwards(name: str, first: Array, *legs: ArmLeg) -> ArmLeg:
+    """Return the way back along legs that begin at ``first`` (1, A) [rad]."""
+    rows = np.vstack([first, *(leg.rows for leg in legs)])
+    spans = np.concatenate([np.diff(leg.times, prepend=0.0) for leg in legs])
+    return _leg(name, rows[::-1], spans[::-1])
 
 
 def _leg(name: str, rows: Array, spans: Array) -> ArmLeg:

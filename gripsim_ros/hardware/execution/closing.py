@@ -59,6 +59,8 @@ class FingerWatch:
         self._wrong_since: float | None = None
         self._carried_from: float | None = None
         self._before: Measurement | None = None
+        self.notes: list[str] = []          # what the result is to tell
+        self.given_up: set[str] = set()     # links whose contact is not expected any more
         self._moved, self._closing = False, np.sign(plan.rows[-1] - plan.rows[0])
         self._pace = np.full(plan.rows.shape[1], np.inf)
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
@@ -67,6 +69,10 @@ class FingerWatch:
     def start(self, measured: Measurement) -> None:
         """Closing begins."""
         self._start = measured.time
+
+    def sense(self, measured: Measurement, closing: bool) -> Measurement:
+        """Return what is believed of a measurement: here, all that pads tell."""
+        return measured
 
     def setpoint(self, time: float) -> Array:
         """Return where the joints are sent (J,) at a time [rad]; stopped fingers rest."""
@@ -221,7 +227,7 @@ class FingerWatch:
     def missed(self, measured: Measurement) -> list[str]:
         """Return the links that can feel and do not feel their planned contact."""
         return [contact.link for contact in self._plan.contacts
-                if contact.force > 0.0
+                if contact.force > 0.0 and contact.link not in self.given_up
                 and measured.forces.get(contact.link, np.inf) < self._options.touch_force]
 
     def lost(self, measured: Measurement) -> str:

@@ -16,7 +16,10 @@ from numpy.typing import NDArray
 from ...core.arm.motion import APPROACH, CARRY, LIFT, LOWER, RETREAT, START
 from .actions import (
     Action, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, Status)
+from .arm import BACK, BACK_OFF
 from .closing import FingerWatch
+from .feeling.policies import REPLAN, STOP
+from .holding.missed import Keeper
 from .holding.watch import HoldWatch
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan
@@ -28,6 +31,8 @@ Array = NDArray[np.float64]
 #: Phases in which fingers press on the object.
 FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
         Phase.SETTING_DOWN)
+#: Those in which the object is not held yet.
+SOUGHT = FELT[:2]
 
 
 class GraspExecution(ExecutionState):
@@ -50,16 +55,17 @@ class GraspExecution(ExecutionState):
         self._carries = carries or plan.arm is not None
         self._free = carries and plan.arm is None
         self.closed: Measurement | None = None
-        self.closing_time, self.slip, self.lifted = 0.0, np.nan, False
-        self.carried, self.turn = False, np.nan
+        self.closing_time, self.slip, self.turn = 0.0, np.nan, np.nan
+        self.lifted = self.carried = False
         self._touch = None if plan.touch is None else (
             TouchWatch if plan.hold is None else HoldWatch)(plan, options)
         self._watch = self._touch or FingerWatch(plan, options)
         self.felt: list[tuple[float, Array, Array]] = []    # time [s], planned, felt by finger [N]
+        self._keeper, self._backs_off = Keeper(plan, options), False
         self._closing_from = 0.0
         self._begun = self._go = self._approached = False
-        self._held_pose: Array | None = None
-        self._lowered_pose: Array | None = None         # where setting down began
+        self._held_pose: Array | None = None            # and where setting down began
+        self._lowered_pose: Array | None = None
         self._pending: list[Action] = []
 
     def finger_forces(self) -> tuple[Array, Array]:
@@ -76,6 +82,7 @@ class GraspExecution(ExecutionState):
             return []
         self.last = measured
         if self.phase in FELT:
+            self.last = measured = self._watch.sense(measured, self.phase in SOUGHT)
             self.felt.append((measured.time, *self._watch.finger_forces(measured)))
         if not self._begun:
             self._begun = self._is_fresh(measured)
@@ -125,9 +132,9 @@ class GraspExecution(ExecutionState):
 
     def _send_arm(self, name: str, phase: Phase, measured: Measurement) -> list[Action]:
         """Begin a phase in which the arm goes along a leg of its way, if there is that leg."""
-        leg = self.plan.arm.legs.get(name)
-        self._enter(phase, measured, 0.0 if leg is None else leg.length)
-        return [] if leg is None else [MoveArm(leg, measured.time)]
+        leg = self.plan.arm.leg(name)
+        self._enter(phase, measured, leg.length if leg else 0.0)
+        return [MoveArm(leg, measured.time)] if leg else []
 
     def _reach(self, measured: Measurement) -> list[Action]:
         if not self._rests(measured):
@@ -141,8 +148,8 @@ class GraspExecution(ExecutionState):
         return self._wait(measured)
 
     def _late_arm(self, measured: Measurement, what: str) -> list[Action]:
-        return self._end(Status.TIMED_OUT, f'the arm {what} in time') \
-            if self._is_late(measured) else []
+        late = self._is_late(measured)
+        return self._end(Status.TIMED_OUT, f'the arm {what} in time') if late else []
 
     def _wait(self, measured: Measurement) -> list[Action]:
         if self.plan.wishes.wait_for_go and not self._go:
@@ -165,17 +172,15 @@ class GraspExecution(ExecutionState):
         remaining = self._watch.stop_fingers(measured)
         if self._touch is not None:
             return self._seek(measured, remaining)
-        if not self._watch.finished(measured):
-            return _sent(remaining, measured)
-        return self._judge_grip(measured)
+        return self._judge_grip(measured) if self._watch.finished(measured) \
+            else _sent(remaining, measured)
 
     def _seek(self, measured: Measurement, remaining: tuple[Array, Array] | None
               ) -> list[Action]:
         """Go on until all fingers touch; then load them together."""
         wrong = self._touch.seeking_fault(measured)
-        if wrong:
-            self._judge_closing(measured)
-            return self._fail(Status.MISSED_CONTACT, wrong)
+        if wrong and not self._keeper.seeks_on(self._touch, measured, wrong):
+            return self._miss(measured, wrong)
         if self._touch.all_touch:
             self._enter(Phase.LOADING, measured, self.options.loading_time)
             self._touch.begin_loading(measured)
@@ -186,12 +191,11 @@ class GraspExecution(ExecutionState):
         remaining = self._touch.load(measured)
         late = measured.time - self._since > self._length
         wrong = self._touch.loading_fault(late)
-        if wrong:
-            self._judge_closing(measured)
-            return self._fail(Status.MISSED_CONTACT, wrong)
+        if wrong and not self._keeper.loads_on(self._touch, measured, wrong):
+            return self._miss(measured, wrong)
         if not (self._touch.borne or late):
             return _sent(remaining, measured)
-        self.message = '; '.join(self._touch.notes)
+        self._touch.notes += self._touch.differences(measured)
         return [*_sent(remaining, measured), *self._judge_grip(measured)]
 
     def _judge_grip(self, measured: Measurement) -> list[Action]:
@@ -199,10 +203,28 @@ class GraspExecution(ExecutionState):
         self._judge_closing(measured)
         missed = self._watch.missed(measured)
         if missed:
-            return self._fail(Status.MISSED_CONTACT, 'planned contacts were not found: '
-                              + ', '.join(missed))
+            wrong = f'planned contacts were not found: {", ".join(missed)}'
+            if not self._keeper.grips_on(self._watch, measured, wrong, missed):
+                return self._miss(measured, wrong)
+        self.message = '; '.join(self._watch.notes)
         self._enter(Phase.HOLDING, measured, self.plan.wishes.hold_time or self.options.hold_time)
         return []
+
+    # -- contacts that are not found ---------------------------------------------------
+
+    def _miss(self, measured: Measurement, wrong: str) -> list[Action]:
+        """End where a contact was missed: open and draw back, or stop as it is."""
+        self._judge_closing(measured)
+        opens = self.plan.wishes.missed_contact != STOP
+        self._backs_off = opens and self._carries
+        done = ('opened, and drawn back' if self._backs_off else 'opened') if opens else ''
+        told = [wrong, self._keeper.why_not, *self._watch.notes, done]
+        return self._fail(Status.MISSED_CONTACT, '; '.join(filter(None, told)), opens)
+
+    def _back_off(self, measured: Measurement) -> list[Action]:
+        """Draw the open hand back from what it did not grasp."""
+        return self._move(BACK if self.plan.wishes.missed_contact == REPLAN else BACK_OFF,
+                          Phase.RETREATING, measured, MovePalm(back=True))
 
     def _judge_closing(self, measured: Measurement) -> None:
         self._watch.hold()
@@ -249,8 +271,8 @@ class GraspExecution(ExecutionState):
         if self._simulated and measured.T_palm_object is None:
             return self._fail(Status.HAND_LOST, 'nobody tells the pose of the lifted object')
         if self._held_pose is not None:
-            self.slip = float(np.linalg.norm(
-                measured.T_palm_object[:3, 3] - self._held_pose[:3, 3]))
+            moved = measured.T_palm_object[:3, 3] - self._held_pose[:3, 3]
+            self.slip = float(np.linalg.norm(moved))
         wrong = self._watch.holding_fault(measured)
         if wrong:
             return self._give_back(wrong, MovePalm(0.0))
@@ -314,8 +336,7 @@ class GraspExecution(ExecutionState):
                           MovePalm(0.0, self.plan.way.palm(self.plan.way.length)))
 
     def _set_down(self, measured: Measurement) -> list[Action]:
-        wrong = self._set_down_fault(measured)
-        if wrong:
+        if wrong := self._set_down_fault(measured):
             return self._fail(Status.SLIPPED, wrong)
         if self._rests(measured):
             return [SetDown(), *self._finish(measured)]
@@ -330,8 +351,7 @@ class GraspExecution(ExecutionState):
             self._lowered_pose = measured.T_palm_object
         if self._lowered_pose is None or measured.T_palm_object is None or self.status:
             return ''
-        slip = float(np.linalg.norm(
-            measured.T_palm_object[:3, 3] - self._lowered_pose[:3, 3]))
+        slip = float(np.linalg.norm(measured.T_palm_object[:3, 3] - self._lowered_pose[:3, 3]))
         self.slip = float(np.fmax(self.slip, slip))
         return '' if slip <= self.options.slip_tolerance else (
             f'the object moved {1e3 * slip:.1f} mm in the hand while it was set down')
@@ -352,6 +372,8 @@ class GraspExecution(ExecutionState):
         elapsed = measured.time - self._since
         error = np.abs(measured.joints - self.plan.rows[0])
         if elapsed >= self._length and error.max() <= self.options.joint_tolerance:
+            if self._backs_off:
+                return self._back_off(measured)
             if self.carried and self._carries and self.status == Status.SUCCEEDED:
                 return self._move(
                     RETREAT, Phase.RETREATING, measured,

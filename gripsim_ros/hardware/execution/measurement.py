@@ -19,6 +19,7 @@ class Measurement:
     (the palm is where it was sent) are None where nobody tells. ``centres (3,)`` of pressure by
     link that feels something, in its frame [m]; ``load (6,)`` of the object on the hand at the
     wrist, torque about the palm's origin [N, N m], frame palm, None where no wrist tells.
+    ``torques (J,)`` of the joints' motors [N m], None where the hand does not tell them.
     """
 
     time: float
@@ -29,6 +30,7 @@ class Measurement:
     forces_time: float | None = None
     centres: Mapping[str, Array] = field(default_factory=dict)
     load: Array | None = None
+    torques: Array | None = None
 
     @property
     def felt_at(self) -> float:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ...core.errors import HandError, TaskError
 from ...core.hand import Finger, HandModel
 from .arm import ArmPlan
+from .feeling.policies import KEEP, POLICIES, STOP
 from .hold_plan import HoldPlan
 from .touch_plan import touch_plan, TouchPlan
 from .way import WayPlan
@@ -131,7 +132,9 @@ class Wishes:
     ``hold_time`` [s], ``lift_height`` [m], 0 = no lift; ``carry`` along the planned way, and
     with ``release`` set the object down, open the hand and draw it back. ``by_touch``: close until
     the pads bear the planned forces; ``hold_by_feel``, which closes so too: forces then follow
-    what pads and wrist tell.
+    what pads and wrist tell. ``missed_contact``: what comes of a contact that is not found, one
+    of ``POLICIES``: go on with the others if they hold (KEEP), open and draw back for another
+    grasp (REPLAN) or for good (RELEASE), or STOP as it is.
     """
 
     wait_for_go: bool = False
@@ -143,6 +146,7 @@ class Wishes:
     carry: bool = False
     by_touch: bool = False
     hold_by_feel: bool = False
+    missed_contact: str = STOP
 
     @property
     def feels(self) -> bool:
@@ -157,6 +161,12 @@ class Wishes:
             if not (np.isfinite(value) and 0.0 <= value <= high):
                 allowed = f'0 to {high}' if np.isfinite(high) else 'finite and not negative'
                 raise TaskError(f'{name} must be {allowed}, got {value}')
+        if self.missed_contact not in POLICIES:
+            raise TaskError(f'missed_contact must be one of {", ".join(POLICIES)}, got '
+                            f'{self.missed_contact!r}')
+        if self.missed_contact == KEEP and not self.feels:
+            raise TaskError('missed_contact keep needs by_touch: by angles nobody knows what '
+                            'the others bear')
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,6 +197,10 @@ class ExecutionPlan:
         How fingers feel their way, where the hand closes by touch.
     hold : HoldPlan or None
         From where forces follow what is felt, where the hand holds by feel.
+    torques : (J,) float or None
+        Of the joints while the contacts press as planned [N m]; None: motors tell nothing.
+    keep : HoldPlan or None
+        By which it is judged whether the contacts that are found hold the object alone.
     """
 
     rows: Array
@@ -202,6 +216,8 @@ class ExecutionPlan:
     arm: ArmPlan | None = None
     touch: TouchPlan | None = None
     hold: HoldPlan | None = None
+    torques: Array | None = None
+    keep: HoldPlan | None = None
 
     def setpoint(self, elapsed: float) -> Array:
         """Return where the joints are sent (J,) so long after the start of closing [rad]."""

@@ -70,10 +70,10 @@ class ExecutionState:
             self._heard = measured.time
         return measured.time >= self._heard + FRESH
 
-    def _fail(self, status: Status, message: str) -> list[Action]:
+    def _fail(self, status: Status, message: str, opens: bool = False) -> list[Action]:
         """Stop; open the hand from the next fresh measurement on if that is asked for."""
         self.status, self.message = status, message
-        if self.plan.wishes.release:
+        if self.plan.wishes.release or opens:
             self._stopped, self._heard = True, None
             self._enter(Phase.RELEASING, self.last, 0.0)
         else:

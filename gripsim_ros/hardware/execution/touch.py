@@ -7,21 +7,29 @@ none asks for more than the stiffest object would bear; so neither late news nor
 softer or stiffer than planned makes a force overshoot.
 """
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .closing import FingerWatch, SHORTEST
 from .measurement import Measurement
+from .feeling.loaded import Loaded
+from .feeling.motors import MotorSense, TOUCH_SHARE
 from .plan import ExecutionOptions, ExecutionPlan, FingerPlan
 
 Array = NDArray[np.float64]
 
 #: Share of the planned forces by which one step raises them.
 STEP_SHARE = 0.2
+#: A force on its way to the end of a step rises by up to this multiple of what the step brings:
+#: the joints' own motion is in it, and chatter of the contact.
+ON_THE_WAY = 2.5
 #: Time of a step, and of the rest after it before forces are judged [s].
 STEP_TIME, REST_TIME = 0.05, 0.05
+#: Share of that rest after which forces count: the median of what is felt from then on.
+CHATTER_SHARE = 0.5
 #: Longest step of a finger [rad].
 LONGEST_STEP = 0.02
 #: The planned forces are borne where no more than this share of them is missing.
@@ -37,31 +45,6 @@ WAITING_SHARE, WAITING_COUNT = 0.6, 5
 STALE = 0.15
 #: A joint that is early or late by more than this is told [rad].
 NOTED = 0.03
-
-
-@dataclass
-class _Loaded:
-    """A finger while it is loaded: travel beyond its touch [rad], stiffness felt [N/rad]."""
-
-    stiffness: float
-    travel: float = 0.0
-    before: float = 0.0
-    step: float = 0.0
-    felt: float | None = None
-    same: int = 0
-
-    def judge(self, force: float, touch: float) -> None:
-        """Learn from the last step what it brought; below ``touch`` [N] contact is lost."""
-        if self.felt is not None and self.step > 0.0 and force >= touch:
-            self.same = self.same + 1 if force == self.felt else 0
-            if not self.same:       # a pad that tells the very same tells nothing of stiffness
-                self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
-        self.felt = force
-
-    def go(self, step: float) -> None:
-        """Begin a step [rad]."""
-        self.before, self.step = self.travel, step
-        self.travel += step
 
 
 class TouchWatch(FingerWatch):
@@ -81,16 +64,65 @@ class TouchWatch(FingerWatch):
         super().__init__(replace(plan, rows=touch.rows, times=touch.times), options)
         self._touch = touch
         self._pressing = [finger for finger in plan.fingers if finger.force > 0.0]
-        self._loaded = {finger.name: _Loaded(touch.stiffest[finger.name])
+        self._loaded = {finger.name: Loaded(touch.stiffest[finger.name])
                         for finger in self._pressing}
         self._judged, self._step_from, self._pushed = -np.inf, -np.inf, 0
         self._touched = dict.fromkeys(self._loaded, 0.0)    # what each felt first [N]
         self._shares: dict[str, float] = {}
         self._loads, self._holding, self._fault = False, False, ''
+        self._rested: list[Measurement] = []    # since the fingers came to rest after a step
         self._paused: set[str] = set()          # fingers that wait for news of their pads
         self._silent_since: float | None = None
         self._has_felt: set[str] = set()        # fingers of whose pads there was news
-        self.notes: list[str] = []
+        self._motors = MotorSense(plan.fingers, {
+            contact.link: contact.force for contact in plan.contacts}, plan.torques)
+        self._by_motors: set[str] = set()       # fingers whose motors tell in place of their pads
+
+    # -- what is believed ------------------------------------------------------------
+
+    def sense(self, measured: Measurement, closing: bool) -> Measurement:
+        """
+        Return a measurement in which motors stand for pads that are not there, or not believed.
+
+        Whose pads are believed is judged while the hand is ``closing`` alone: once it holds, the
+        load on a finger is in its torques too.
+        """
+        believed, self._by_motors = measured, set()
+        for finger in self._pressing:
+            force = self._motor_force(finger, measured)
+            if force is None:
+                continue
+            if self._is_blind(finger, measured):
+                if finger.name not in self._has_felt:
+                    self._instead(finger.name, 'has no pad that tells')
+            elif closing and self._motors.doubt(finger, self._force(finger, measured), force,
+                                                measured):
+                self._instead(finger.name, 'has a pad that tells too little')
+            if finger.name in self._motors.believed_instead:
+                self._by_motors.add(finger.name)
+                believed = self._motors.put(believed, finger, force)
+        return believed
+
+    def _motor_force(self, finger: FingerPlan, measured: Measurement) -> float | None:
+        """Return what a finger presses with by its motors [N], None where they cannot tell."""
+        way, seeks = self._way[finger.name], not self._loads
+        if seeks and not way.stopped:
+            slowly = self._options.touch_beyond / self._options.touch_speed
+            since = way.along(measured.time - self._start) - self._touch.closed_time + slowly
+            self._motors.note_free(finger, measured, since)
+        return self._motors.force(finger, measured, seeks and not way.stopped)
+
+    def _instead(self, name: str, why: str) -> None:
+        """From now on a finger's motors count, in place of its pads."""
+        if name not in self._motors.believed_instead:
+            self._motors.believed_instead[name] = why
+            self.notes.append(f"{name} {why}: its motors' torque counts")
+
+    def differences(self, measured: Measurement) -> list[str]:
+        """Return which pads and motors differ; to be asked once fingers rest."""
+        told = [self._motors.differs(finger, self._force(finger, measured), measured)
+                for finger in self._pressing if not self._is_blind(finger, measured)]
+        return [one for one in told if one]
 
     # -- seeking ---------------------------------------------------------------------
 
@@ -115,17 +147,22 @@ class TouchWatch(FingerWatch):
                 if elapsed >= self._touch.closed_time:
                     changed |= way.stop(self._touch.closed_time)
                     self.notes.append(f'{finger.name} cannot feel: closed by angle alone')
-            elif self._force(finger, measured) >= self._options.touch_force:
+            elif self._force(finger, measured) >= self._least_touch(finger):
                 changed |= way.stop(measured.felt_at - self._start)
                 self._touched[finger.name] = self._force(finger, measured)
                 self._note_touch(finger, way.along(elapsed))
         self._look_for_push(measured)
         return self._remaining(measured.time) if changed else None
 
+    def _least_touch(self, finger: FingerPlan) -> float:
+        """Return the force that counts as touch [N]: motors tell less finely than pads."""
+        motors = TOUCH_SHARE * finger.force if finger.name in self._by_motors else 0.0
+        return max(motors, self._options.touch_force)
+
     def _is_silent(self, measured: Measurement) -> bool:
         """Return whether a pad tells nothing new that told something before; note for how long."""
         blind = {f.name for f in self._pressing if self._is_blind(f, measured)}
-        self._has_felt |= {f.name for f in self._pressing} - blind
+        self._has_felt |= {f.name for f in self._pressing} - blind - self._by_motors
         silent = bool(self._has_felt & blind) or (
             bool(self._has_felt) and measured.time - measured.felt_at > STALE)
         if not silent:
@@ -186,6 +223,20 @@ class TouchWatch(FingerWatch):
         return (f'{", ".join(untouched)} found nothing up to {self._options.touch_beyond:g} rad '
                 'behind where it was planned to touch')
 
+    @property
+    def unfound(self) -> list[str]:
+        """Return the fingers that have found nothing, where the pads can be trusted."""
+        return [] if self._fault else [
+            f.name for f in self._pressing if not self._way[f.name].stopped]
+
+    def give_up(self, names: Sequence[str], measured: Measurement) -> None:
+        """Go on without fingers: they stay where they are, and nothing is expected of them."""
+        for finger in [f for f in self._pressing if f.name in names]:
+            self._pressing.remove(finger)
+            self._way[finger.name].stop(measured.time - self._start)
+            self._loaded.pop(finger.name)
+            self.given_up |= set(finger.links)
+
     # -- loading ---------------------------------------------------------------------
 
     def begin_loading(self, measured: Measurement) -> None:
@@ -194,7 +245,10 @@ class TouchWatch(FingerWatch):
 
     def load(self, measured: Measurement) -> tuple[Array, Array] | None:
         """Judge the last step and begin the next; as ``stop_fingers``."""
-        if self._is_silent(measured) or measured.felt_at < self._judged + STEP_TIME + REST_TIME:
+        if self._is_silent(measured):
+            return None
+        measured, rests = self._without_chatter(measured)
+        if not rests:
             return None
         forces = {finger.name: self._force(finger, measured) for finger in self._pressing
                   if not self._is_blind(finger, measured)}
@@ -215,6 +269,20 @@ class TouchWatch(FingerWatch):
             return None
         return self._remaining(measured.time)
 
+    def _without_chatter(self, measured: Measurement) -> tuple[Measurement, bool]:
+        """Return median forces of the last part of a rest, and whether that is over."""
+        rests_from = self._judged + STEP_TIME
+        self._rested = [one for one in self._rested
+                        if one.felt_at >= rests_from + CHATTER_SHARE * REST_TIME]
+        if not self._rested or measured.felt_at > self._rested[-1].felt_at:
+            self._rested.append(measured)
+        if measured.felt_at < rests_from + REST_TIME:
+            return measured, False
+        told = [one.forces for one in self._rested]
+        medians = {link: float(np.median([forces[link] for forces in told if link in forces]))
+                   for link in measured.forces}
+        return replace(measured, forces=medians), True
+
     def _next_step(self, name: str, level: float, forces: dict[str, float],
                    wanted: dict[str, float]) -> float:
         """Return how far a finger goes on [rad]; back only where its force is beyond its limit."""
@@ -226,14 +294,19 @@ class TouchWatch(FingerWatch):
         if forces[name] > self._limit(name, wanted[name]):
             return float(max(wanted[name] - forces[name], -most * loaded.stiffness)
                          / loaded.stiffness)
-        if missing <= 0.0 or self._shares[name] >= 1.0 - 0.5 * MISSING_SHARE:
+        enough = 1.0 - (0.5 if self._holding else 0.2) * MISSING_SHARE
+        if missing <= 0.0 or self._shares[name] >= enough:
             return 0.0
+        if name in self._by_motors and self._holding:
+            return 0.0              # the load is in its torques, too
         if forces[name] < self._options.touch_force and self._holding:
             return 0.0              # a dead pad, or the object has left: that is told, not chased
         if forces[name] < self._options.touch_force:    # the object has gone away: after it
             step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
         else:
-            step = min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness
+            room = (self._limit(name, wanted[name]) - forces[name]) / ON_THE_WAY
+            step = (min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness if self._holding
+                    else min(missing, STEP_SHARE * wanted[name], room) / loaded.stiffest)
             step *= 0.5 ** loaded.same      # a pad may be stuck or saturated
         return float(min(step, most, self._beyond - loaded.travel))
 
@@ -248,6 +321,11 @@ class TouchWatch(FingerWatch):
 
     def _find_stuck(self) -> str:
         stuck = [name for name, loaded in self._loaded.items() if loaded.same >= STUCK_READINGS]
+        if not self._holding and stuck and all(self._motors.tells(name) for name in stuck):
+            for name in stuck:
+                self._instead(name, 'has a pad that is stuck or saturated')
+                self._loaded[name].same = 0
+            return ''
         return (f'{", ".join(stuck)} feels the same however far it goes: its pad is stuck or '
                 'saturated') if stuck else ''
 
@@ -294,6 +372,11 @@ class TouchWatch(FingerWatch):
         total = sum(force[name] for name in self._shares)
         return sum(force[name] * min(1.0, share)
                    for name, share in self._shares.items()) / total
+
+    @property
+    def least_share(self) -> float:
+        """Return the least share of its planned force that a finger bears, 0 after a fault."""
+        return 0.0 if self._fault else min(self._shares.values(), default=1.0)
 
     def _shares_text(self) -> str:
         """Return what share of its planned force each finger bears."""

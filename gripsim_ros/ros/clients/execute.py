@@ -2,7 +2,7 @@
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from action_msgs.msg import GoalStatus
 from gripsim_interfaces.action import ExecuteGrasp, Palpate
@@ -86,6 +86,23 @@ class ExecuteGraspClient(Connection):
             The executor is not there, went away, did not accept, or stays silent.
         """
         return self._carry_out(self._action, goal, on_feedback, cancelled)
+
+    def execute_in_turn(self, goals: Iterable[ExecuteGrasp.Goal],
+                        on_feedback: Callable[[ExecuteGrasp.Feedback], object] = lambda _: None,
+                        cancelled: Callable[[], bool] = lambda: False
+                        ) -> list[ExecuteGrasp.Result]:
+        """
+        Carry grasps out until one does not miss a contact; return the results so far, 1 at least.
+
+        For goals whose ``missed_contact`` is replan, from the best on: a grasp that misses a
+        contact has let go and drawn back, and the next is tried. Parameters as of ``execute``.
+        """
+        results: list[ExecuteGrasp.Result] = []
+        for goal in goals:
+            results.append(self.execute(goal, on_feedback, cancelled))
+            if results[-1].status != Result.MISSED_CONTACT or cancelled():
+                break
+        return results
 
     def palpate(self, goal: Palpate.Goal,
                 on_feedback: Callable[[Palpate.Feedback], object] = lambda _: None,

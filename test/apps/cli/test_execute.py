@@ -53,7 +53,7 @@ class Executor:
     """Stands in for `grasp_executor`: ends as it is told to, or waits to be cancelled."""
 
     def __init__(self):
-        self.context, self.goals = rclpy.Context(), []
+        self.context, self.goals, self.later = rclpy.Context(), [], []
         self.status, self.gone, self.cancelled = Result.SUCCEEDED, threading.Event(), False
         rclpy.init(context=self.context)
         self.node, group = rclpy.create_node('grasp_executor', context=self.context), \
@@ -96,6 +96,7 @@ class Executor:
             handle.succeed()
         else:
             handle.abort()
+        self.status = self.later.pop(0) if self.later else self.status
         return result
 
     @staticmethod
@@ -153,6 +154,33 @@ def test_the_grasp_of_the_file_is_sent_in_the_hands_order(executor, grasps):
     np.testing.assert_allclose(grasp.grip_joint_positions, CLOSED)
     assert pose_from_msg(grasp.pregrasp_pose)[2, 3] == -0.4
     assert grasp.contacts[0].force.z == FORCE[2]
+
+
+@pytest.mark.parametrize('policy, ends, code, rank', [
+    ('replan', [Result.MISSED_CONTACT, Result.SUCCEEDED], 0, 2),
+    ('replan', [Result.MISSED_CONTACT, Result.MISSED_CONTACT], 1, 3),
+    ('replan', [Result.SLIPPED, Result.SUCCEEDED], 1, 1),
+    ('release', [Result.MISSED_CONTACT, Result.SUCCEEDED], 1, 1)])
+def test_the_next_grasps_are_tried_where_a_contact_is_missed(executor, grasps, capsys, policy,
+                                                             ends, code, rank):
+    content = json.loads(grasps.read_text())
+    content['grasps'] *= 3
+    grasps.write_text(json.dumps(content))
+    executor.status, *executor.later = ends
+    before = len(executor.goals)
+    assert main(['execute', str(grasps), '--json', '--missed-contact', policy]) == code
+    executor.later = []
+    said = capsys.readouterr()
+    told = json.loads(said.out)
+    assert told['rank'] == rank == len(executor.goals) - before
+    assert [one['rank'] for one in told['missed']] == list(range(1, rank))
+    assert ('trying grasp 2' in said.err) == (rank > 1)
+    assert {goal.missed_contact for goal in executor.goals[before:]} == {policy}
+
+
+def test_an_unknown_policy_is_refused(grasps, capsys):
+    assert main(['execute', str(grasps), '--missed-contact', 'hope']) == 2
+    assert 'keep, replan, release, stop' in capsys.readouterr().err
 
 
 def test_enter_lets_the_hand_close_and_ctrl_c_cancels(executor, grasps):

@@ -98,6 +98,12 @@ def test_nothing_is_crushed_and_nothing_dropped_in_silence(phase, fault):
     check(phase, fault)
 
 
+@pytest.mark.parametrize('fault', [dead, stuck, saturated], ids=lambda fault: fault.__name__)
+@pytest.mark.parametrize('phase', [Phase.CLOSING, Phase.LOADING], ids=lambda phase: phase.name)
+def test_motors_tell_what_pads_do_not_of_what_is_nailed_down(phase, fault):
+    check(phase, fault, free=False, motors=True)
+
+
 def test_what_slips_away_while_it_is_set_down_is_told():
     hand, execution = HoldingHand(free=True), carried_by_feel()
     hand.lets_slip = lambda: 0.02 * (execution.phase == Phase.SETTING_DOWN
@@ -125,8 +131,11 @@ def test_two_hundred_faults_in_each_phase(phase, count=200):
     draw = np.random.default_rng(int(phase))
     for _ in range(count):
         fault = FAULTS[draw.integers(len(FAULTS))]
-        # What is nailed down tells nothing of a finger whose pad died before it touched.
-        free = bool(draw.random() < 0.7) or phase == Phase.CLOSING and fault in (dead, stuck)
+        free = bool(draw.random() < 0.7)
+        # Of what is nailed down and a pad that died before it touched motors alone can tell.
+        motors = bool(draw.random() < 0.5) or (
+            not free and phase == Phase.CLOSING and fault in (dead, stuck))
         check(phase, fault, draw.uniform(0.0, 3.0 if phase == Phase.CLOSING else 0.3), free=free,
+              motors=motors,
               friction=FRICTION * draw.uniform(0.7, 1.3),
               springs=(float(np.exp(draw.uniform(np.log(15.0), np.log(60.0)))),) * 3)

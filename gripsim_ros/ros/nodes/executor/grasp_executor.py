@@ -20,8 +20,9 @@ from std_srvs.srv import Trigger
 from ....core.errors import GripsimError, TaskError
 from ....hardware.execution.actions import Action, Phase, Status
 from ....hardware.execution.arm import ArmPlan, make_arm_plan
+from ....hardware.execution.feeling.policies import KEEP, STOP
 from ....hardware.execution.machine import GraspExecution
-from ....hardware.execution.plan import ExecutionOptions, PlannedContact, Wishes, make_plan
+from ....hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
 from ....hardware.execution.report import report_of
 from ....hardware.execution.way import WayPlan, make_way
 from ....hardware.palpation.options import PalpationOptions
@@ -34,7 +35,7 @@ from ..base.live_joints import JointsError
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .forces_shown import ForcesShown
 from .hands import GoalEnded, RealHand
-from .holding import read_hold_plan
+from .holding import read_hold_plan, read_torques
 from .messages import PARAMETERS, fill_result
 from .palpation import (
     KnownObjects, as_execution, fill_palpation, make_palpation, palpation_feedback,
@@ -165,10 +166,15 @@ class GraspExecutorNode(SuiteNode):
         """Read a goal; where the hand is simulated, put hand and object where they begin."""
         goal = goal_handle.request
         plan = self._read(goal)
-        if goal.hold_by_feel:
+        keeps = plan.wishes.missed_contact == KEEP
+        if goal.hold_by_feel or keeps:
             held = self._known.find(goal.object_id or goal.grasp.object_id,
                                     lambda: not goal_handle.is_cancel_requested)
-            plan = replace(plan, hold=read_hold_plan(goal.grasp, plan.closed, self.hand, held))
+            hold = read_hold_plan(goal.grasp, plan.closed, self.hand, held)
+            plan = replace(plan, hold=hold if goal.hold_by_feel else None,
+                           keep=hold if keeps else None)
+        if plan.touch is not None:
+            plan = replace(plan, torques=read_torques(goal.grasp, plan.closed, self.hand))
         self._begin(goal_handle.request, goal_handle, ExecuteGrasp.Feedback)
         if self.moved.has_arm:
             plan = self._with_arm(plan, goal_handle.request.grasp)
@@ -195,9 +201,11 @@ class GraspExecutorNode(SuiteNode):
                           for p in grasp.joint_trajectory.points])
         contacts = [PlannedContact.of_patch(c.link, xyz(c.normal), xyz(c.closing_force),
                                             xyz(c.force)) for c in grasp.contacts]
+        feels = goal.by_touch or goal.hold_by_feel
         wishes = Wishes(goal.wait_for_go, goal.speed_scale, goal.squeeze, goal.hold_time,
                         goal.lift_height, goal.release, goal.carry, goal.by_touch,
-                        goal.hold_by_feel)
+                        goal.hold_by_feel, goal.missed_contact or (
+                            self.values['missed_contact'] if feels else STOP))
         way = make_way(self.hand, reach_from_msg(grasp, np.eye(4)), self.options.carry_speed,
                        self.options.carry_spin) if goal.carry else None
         return make_plan(self.hand, (rows, times), grip[order] if len(grip) == len(order)

@@ -124,7 +124,8 @@ class RealHand(Hand):
             name: node.create_client(Trigger, f'{hand}/{name}', callback_group=group)
             for name in ('stop',)}
         self.senses = Senses(node.hand.joint_names, node.values['joint_timeout'],
-                             node.values['trust_uncalibrated'], node.report_error)
+                             node.values['trust_uncalibrated'], node.report_error,
+                             node.values['torque_per_effort'])
         heard, sensor = MutuallyExclusiveCallbackGroup(), qos_profile_sensor_data
         self._trajectory = node.create_publisher(JointTrajectory, 'joint_trajectory', 10)
         for kind, topic, callback in ((JointState, 'joint_states', self.senses.on_joints),

@@ -1,10 +1,11 @@
-"""What holding by feel starts from, of a goal of `execute_grasp` and its object."""
+"""What feeling starts from, of a goal of `execute_grasp` and its object."""
 
 import numpy as np
 from gripsim_interfaces.msg import Grasp
 
 from ....core.bodies import GraspObject
 from ....core.hand import HandModel
+from ....hardware.execution.feeling.motors import planned_torques
 from ....hardware.execution.hold_plan import HeldContact, HoldPlan, make_hold_plan
 from ...conversions import pose_from_msg, xyz
 
@@ -44,3 +45,10 @@ def read_hold_plan(grasp: Grasp, joints, hand: HandModel, held: GraspObject) -> 
     load[3:] += np.cross(centre, load[:3])
     return make_hold_plan(hand, joints, pose_from_msg(grasp.hand_pose), contacts,
                           held.material.friction, load, grasp.damage_margin or np.inf)
+
+
+def read_torques(grasp: Grasp, joints, hand: HandModel) -> np.ndarray:
+    """Return the torques of the joints (J,) while a grasp's contacts press as planned [N m]."""
+    return planned_torques(hand, joints, pose_from_msg(grasp.hand_pose), [
+        (contact.link, xyz(contact.point), xyz(contact.closing_force))
+        for contact in grasp.contacts])

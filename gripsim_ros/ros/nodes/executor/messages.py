@@ -16,6 +16,8 @@ PARAMETERS = (
                   'hand; empty: another brings it.'),
     NodeParameter('object_frame', str, 'Grasps in this frame follow object_pose.'),
     NodeParameter('trust_uncalibrated', bool, 'Use tactile frames that are not calibrated.'),
+    NodeParameter('torque_per_effort', float, 'Of a unit of effort in joint_states of a real hand '
+                  '[N m]; 0: not known, motors tell no force.', 0.0, 1e6),
     NodeParameter('joint_timeout', float, 'Silence of a real hand: it is lost [s].',
                   0.01, 60.0),
     NodeParameter('force_factor', float, 'Of the planned force, where a finger stops.', 0.1, 10.0),
@@ -39,6 +41,8 @@ PARAMETERS = (
                   0.0, 0.5),
     NodeParameter('force_room', float, 'Closing by touch: largest force over the planned one.',
                   1.0, 10.0),
+    NodeParameter('missed_contact', str, 'Closing by touch, where a finger finds no contact and a '
+                  'goal names nothing: keep, replan, release or stop.'),
     NodeParameter('loading_time', float, 'Longest, from touch to the planned forces [s].',
                   0.1, 600.0),
     NodeParameter('squeezes', int, 'Of a palpation, where a goal names none.', 1, 10),

@@ -24,8 +24,14 @@ class Senses:
     """
 
     def __init__(self, joint_names, timeout: float, trust_uncalibrated: bool,
-                 tell: Callable[[str], None]) -> None:
-        """Start without any knowledge; ``tell`` is given what is wrong with messages."""
+                 tell: Callable[[str], None], torque_per_effort: float = 0.0) -> None:
+        """
+        Start without any knowledge; ``tell`` is given what is wrong with messages.
+
+        ``torque_per_effort`` [N m] of a unit of effort in joint states; 0: it is not known.
+        """
+        self._names, self._per_effort = tuple(joint_names), torque_per_effort
+        self._torques: np.ndarray | None = None
         self._joints = LiveJoints(joint_names, timeout, 0.0)
         self._timeout, self._trusts, self._tell = timeout, trust_uncalibrated, tell
         self._told: set[tuple[str, str]] = set()
@@ -47,6 +53,7 @@ class Senses:
         with self._news:
             if self._joints.merge(msg.name, msg.position, time.monotonic()):
                 self._stamp = seconds_from_msg(msg.header.stamp)
+                self._torques = torques_by_name(msg, self._names, self._per_effort)
                 self._count += 1
                 self._news.notify_all()
 
@@ -108,7 +115,14 @@ class Senses:
             wrist = self._wrist
             fresh = wrist is not None and abs(self._stamp - wrist[0]) <= self._timeout
             return Measurement(self._stamp, joints, forces, forces_time=felt_at, centres=centres,
-                               load=wrist[1] if fresh else None)
+                               load=wrist[1] if fresh else None, torques=self._torques)
+
+
+def torques_by_name(msg: JointState, names, per_effort: float = 1.0) -> np.ndarray | None:
+    """Return the torques (J,) of joints [N m], None where one is not told."""
+    told = dict(zip(msg.name, msg.effort)) if len(msg.effort) == len(msg.name) else {}
+    torques = np.array([told.get(name, np.nan) for name in names]) * per_effort
+    return torques if per_effort and np.isfinite(torques).all() else None
 
 
 def wrong_frame(msg: TactileFrame) -> tuple[str, str] | None:

@@ -14,6 +14,7 @@ from ....core.bodies import GraspObject
 from ....core.errors import TaskError
 from ....core.hand import HandModel
 from ....core.transforms import inverse
+from ....hardware.execution.feeling.policies import STOP
 from ....hardware.execution.plan import ExecutionOptions, ExecutionPlan
 from ....hardware.palpation.machine import Palpation
 from ....hardware.palpation.options import PalpationOptions
@@ -85,7 +86,7 @@ class Palpated:
 def as_execution(goal: Palpate.Goal) -> ExecuteGrasp.Goal:
     """Return the goal of an execution that closes as a palpation does."""
     return ExecuteGrasp.Goal(grasp=goal.grasp, object_id=goal.object_id, by_touch=True,
-                             release=not goal.stay)
+                             release=not goal.stay, missed_contact=STOP)
 
 
 def read_palpation(goal: Palpate.Goal, options: PalpationOptions, known: KnownObjects,

@@ -25,6 +25,7 @@ from ..base.live_joints import JointsError
 from ..base.node_base import SuiteNode
 from .hands import GoalEnded, Hand, SERVICE_TIMEOUT
 from .messages import arm_trajectory_to_msg, trajectory_to_msg
+from .observations import torques_by_name
 
 Array = NDArray[np.float64]
 
@@ -163,7 +164,9 @@ class SimulatedHand(Hand):
                            self._rests(T_world_palm, answer), centres={
                                link: centre for link, centre in centres
                                if np.isfinite(centre).all()},
-                           load=np.array(answer.wrist_load) if len(answer.wrist_load) else None)
+                           load=np.array(answer.wrist_load) if len(answer.wrist_load) else None,
+                           torques=torques_by_name(answer.joint_state,
+                                                   self.node.hand.joint_names))
 
     def _rests(self, T_world_palm: Array, answer: StepSimulation.Response) -> bool | None:
         """Return whether the palm is where it was sent, None where it was not sent anywhere."""

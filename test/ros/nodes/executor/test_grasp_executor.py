@@ -145,6 +145,16 @@ def test_a_frame_gives_centres_of_pressure_where_something_is_felt(heard):
     np.testing.assert_allclose(centres['tip'], [1.75, 0.0, 0.0])
 
 
+@pytest.mark.parametrize('per_effort, effort, torques', [
+    (0.5, [2.0, 4.0], [1.0, 2.0]), (0.0, [2.0, 4.0], None), (0.5, [], None),
+    (0.5, [2.0, np.nan], None)])
+def test_motors_tell_torques_where_a_unit_of_effort_is_known(per_effort, effort, torques):
+    senses = Senses(JOINTS, LONG, False, print, per_effort)
+    senses.on_joints(JointState(name=JOINTS, position=[0.1, 0.2], effort=effort))
+    told = senses._torques
+    assert told is None if torques is None else told.tolist() == torques
+
+
 def test_what_the_wrist_bears_is_heard_unless_it_is_not_finite(heard):
     told = WrenchStamped()
     told.wrench.force.z, told.wrench.torque.x = -2.0, 0.1

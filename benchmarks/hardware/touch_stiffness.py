@@ -1,0 +1,106 @@
+"""
+Closing by touch on soft objects whose modulus is wrong by a factor of four, either way.
+
+Each body's first-ranked grasp is planned with its modulus; the simulated body (a MuJoCo flex) has
+another. Told are the largest force of a finger over its planned one, of single readings (100 Hz)
+and of means over 50 ms (nodes of a flex chatter), while the hand closes, loads and holds; the
+forces found over the planned ones; and whether it was lifted.
+"""
+
+import argparse
+from dataclasses import replace
+
+import numpy as np
+
+from benchmarks.hardware.grasps import execution_options, SimulatedGrasp
+from benchmarks.hardware.holding import bodies, MEAN_OF
+from benchmarks.hardware.lifting import found_share, LIFT
+from gripsim_ros.core.bodies import GraspObject
+from gripsim_ros.core.bodies.tetrahedra import fill_with_tetrahedra
+from gripsim_ros.core.transforms import transform
+from gripsim_ros.hardware.execution.actions import Phase
+from gripsim_ros.hardware.execution.plan import Wishes
+from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
+from gripsim_ros.hardware.sim.world_model import SoftMesh
+from gripsim_ros.library.in_process import plan_grasps
+from gripsim_ros.library.resources import load_default_hand
+
+#: True modulus over the planned one.
+FACTORS = (0.25, 1.0, 4.0)
+#: The table's limit of a force over the planned one.
+ALLOWED = 1.2
+FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING)
+#: Wanted edges of tetrahedra [m], and how far the surface may be off over the box's diagonal.
+EDGE, ENVELOPE = 0.015, 0.02
+
+
+class Peaks:
+    """The largest force of a finger over its planned one; called as measured."""
+
+    def __init__(self) -> None:
+        """Nothing is felt yet."""
+        self.execution, self._shares, self.single, self.mean = None, [], 0.0, 0.0
+
+    def note(self, phase: Phase, world) -> None:
+        """Take a moment."""
+        if phase not in FELT:
+            return
+        forces = world.link_forces()
+        self._shares.append([sum(forces.get(link, 0.0) for link in finger.links) / finger.force
+                             for finger in self.execution.plan.fingers if finger.force > 0.0])
+        self.single = max(self.single, max(self._shares[-1]))
+        self.mean = max(self.mean, float(np.mean(self._shares[-MEAN_OF:], axis=0).max()))
+
+
+def tetrahedra(body: GraspObject, mass: float) -> SoftMesh:
+    """Return a flex of a body."""
+    nodes, corners = fill_with_tetrahedra(body.mesh, EDGE, ENVELOPE)
+    masses = node_masses(nodes, corners, 1.0)
+    return SoftMesh(nodes, corners, outer_faces(corners), mass * masses / masses.sum())
+
+
+def close(hand, body: GraspObject, grasp, factor: float, offset):
+    """Return execution and peaks of a body whose modulus is a multiple of the planned one."""
+    true = GraspObject(body.mesh, replace(
+        body.material, youngs_modulus=factor * body.material.youngs_modulus), body.label)
+    peaks = Peaks()
+    done = SimulatedGrasp(
+        hand, true, grasp, Wishes(lift_height=LIFT, by_touch=True), execution_options(),
+        body='soft', soft=tetrahedra(body, body.mass_properties.mass), unloading_time=0.3,
+        T_world_object=transform(np.eye(3), np.asarray(offset)))
+    peaks.execution = done.execution
+    return done.run(peaks.note), peaks
+
+
+def main() -> int:
+    """Print a row for each body, modulus and offset, and what came of each modulus."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument('names', nargs='*', help='bodies; default: all')
+    parser.add_argument('--offsets', type=float, nargs='+', default=[0.0, 5.0], help='[mm]')
+    parser.add_argument('--factors', type=float, nargs='+', default=FACTORS)
+    parser.add_argument('--hypotheses', type=int, default=20)
+    arguments = parser.parse_args()
+    hand, chosen, told = load_default_hand(), bodies(), {}
+    for name in arguments.names or chosen:
+        body = chosen[name]
+        grasp = plan_grasps(body, hypotheses=arguments.hypotheses, count=1).grasps[0]
+        for factor in arguments.factors:
+            for millimetres in arguments.offsets:
+                execution, peaks = close(hand, body, grasp, factor,
+                                         [1e-3 * millimetres, 0.0, 0.0])
+                found = found_share(execution)
+                print(f'{name:5} modulus {factor:4.2f}  {millimetres:4.1f} mm off  peak '
+                      f'{peaks.single:.2f}, mean {peaks.mean:.2f}  found {found:.2f}  closed in '
+                      f'{execution.closing_time:4.1f} s  '
+                      f'{"lifted" if execution.lifted else execution.status.name} '
+                      f'{execution.message}', flush=True)
+                told.setdefault(factor, []).append(
+                    (peaks.single, peaks.mean, found, execution.lifted))
+    print('| modulus over planned | peak: readings | peak: means of 50 ms | found | lifted |\n'
+          '|---|---|---|---|---|')
+    for factor, rows in sorted(told.items()):
+        single, mean, found, lifted = np.array(rows, float).T
+        print(f'| {factor:g} | {np.median(single):.2f} ({single.max():.2f}) | '
+              f'{np.median(mean):.2f} ({mean.max():.2f}) | {np.nanmedian(found):.2f} | '
+              f'{int(lifted.sum())} of {len(rows)} |')
+    return int(any(row[1] > ALLOWED for rows in told.values() for row in rows))
