@@ -25,7 +25,8 @@ BENCHMARKS = {
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
-    'touch': 'hardware.touch', 'touch_stiffness': 'hardware.touch_stiffness',
+    'touch': 'hardware.touch', 'touch_driver': 'hardware.touch_driver',
+    'touch_stiffness': 'hardware.touch_stiffness',
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
@@ -34,7 +35,7 @@ BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'palpate', 'planar_closure', 'published', 'quantitative', 'scans', 'simulated',
            'soak_driver',
-           'fault_figure', 'touch', 'touch_stiffness',
+           'fault_figure', 'touch', 'touch_driver', 'touch_stiffness',
            'trial')
 
 

@@ -29,7 +29,8 @@ PALM_TOLERANCE = 5e-4
 
 def execution_options(**changes) -> ExecutionOptions:
     """Return the executor's options with some changed."""
-    return ExecutionOptions.from_mapping({**default_values('grasp_executor'), **changes})
+    return ExecutionOptions.from_mapping(
+        {**default_values('grasp_executor'), 'step_delay': 0.0, **changes})
 
 
 def hold_plan(hand, grasp, friction: float):

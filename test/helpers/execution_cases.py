@@ -22,7 +22,7 @@ OPTIONS = ExecutionOptions(
     start_time=1.0, settle_time=0.2, motion_time=0.5, grip_time=0.5, hold_time=0.3,
     motion_timeout=2.0, go_timeout=3.0,
     carry_speed=0.05, carry_spin=0.5, touch_speed=0.1, touch_beyond=0.12, force_room=1.2,
-    loading_time=12.0)
+    loading_time=12.0, step_delay=0.0)
 PERIOD = 0.01
 TIPS = ('sdh_finger_13_link', 'sdh_finger_23_link', 'sdh_thumb_3_link')
 FINGERS = {TIPS[0]: 1, TIPS[1]: 3, TIPS[2]: 5}     # proximal joints

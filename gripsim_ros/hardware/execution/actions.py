@@ -29,6 +29,13 @@ class Phase(IntEnum):
     LOADING = 12
 
 
+#: Phases in which fingers press on the object.
+FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
+        Phase.SETTING_DOWN)
+#: Those in which the object is not held yet.
+SOUGHT = FELT[:2]
+
+
 class Status(IntEnum):
     """How it ended; the numbers are those of the action's result."""
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from .feeling.rate import NewsRate
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan, FingerPlan
 
@@ -53,6 +54,7 @@ class FingerWatch:
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions) -> None:
         """Nothing has stopped yet."""
         self._plan, self._options = plan, options
+        self.joint_news, self.pad_news = NewsRate(), NewsRate()
         self._start = 0.0
         self._way = {finger.name: _Way() for finger in plan.fingers}
         self._stopped_at = np.inf
@@ -66,9 +68,16 @@ class FingerWatch:
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
         self.speed = max(LEAST_SPEED, float(steps.max()))
 
-    def start(self, measured: Measurement) -> None:
-        """Closing begins."""
+    def hear(self, measured: Measurement) -> None:
+        """Note how often joints and pads tell something; to be called with every measurement."""
+        self.joint_news.add(measured.time)
+        if measured.forces:
+            self.pad_news.add(measured.felt_at)
+
+    def start(self, measured: Measurement) -> tuple[Array, Array]:
+        """Closing begins; return the rows (m, J) [rad] to follow and their times (m,) [s]."""
         self._start = measured.time
+        return self._plan.rows, self._plan.times
 
     def sense(self, measured: Measurement, closing: bool) -> Measurement:
         """Return what is believed of a measurement: here, all that pads tell."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core.arm.motion import APPROACH, CARRY, LIFT, LOWER, RETREAT, START
 from .actions import (
-    Action, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, Status)
+    Action, FELT, LiftOff, MoveArm, MovePalm, Phase, PlacePalm, SendRows, SetDown, SOUGHT, Status)
 from .arm import BACK, BACK_OFF
 from .closing import FingerWatch
 from .feeling.policies import REPLAN, STOP
@@ -27,12 +27,6 @@ from .state import ExecutionState
 from .touch import TouchWatch
 
 Array = NDArray[np.float64]
-
-#: Phases in which fingers press on the object.
-FELT = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
-        Phase.SETTING_DOWN)
-#: Those in which the object is not held yet.
-SOUGHT = FELT[:2]
 
 
 class GraspExecution(ExecutionState):
@@ -72,6 +66,10 @@ class GraspExecution(ExecutionState):
         """Return planned and felt forces (n,) [N] of the pressing fingers, last measured."""
         return self._watch.finger_forces(self.last)
 
+    def news_periods(self) -> tuple[float, float]:
+        """Return how long joints and pads take from news to news [s]; NaN: not known."""
+        return self._watch.joint_news.period, self._watch.pad_news.period
+
     def go(self) -> None:
         """Let the hand close."""
         self._go = True
@@ -81,6 +79,7 @@ class GraspExecution(ExecutionState):
         if self.done:
             return []
         self.last = measured
+        self._watch.hear(measured)
         if self.phase in FELT:
             self.last = measured = self._watch.sense(measured, self.phase in SOUGHT)
             self.felt.append((measured.time, *self._watch.finger_forces(measured)))
@@ -157,11 +156,10 @@ class GraspExecution(ExecutionState):
                 return self._end(Status.TIMED_OUT, 'nobody gave the sign to go on within '
                                  f'{self.options.go_timeout:g} s')
             return []
-        followed = self.plan if self.plan.touch is None else self.plan.touch
-        self._enter(Phase.CLOSING, measured, float(followed.times[-1]))
+        rows, times = self._watch.start(measured)
+        self._enter(Phase.CLOSING, measured, float(times[-1]))
         self._closing_from = measured.time
-        self._watch.start(measured)
-        return [SendRows(followed.rows[1:], followed.times[1:], measured.time)]
+        return [SendRows(rows[1:], times[1:], measured.time)]
 
     def _close(self, measured: Measurement) -> list[Action]:
         self._watch.observe(measured)

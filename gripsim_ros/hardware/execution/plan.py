@@ -64,6 +64,8 @@ class ExecutionOptions:
         Forces of closing by touch are at most this multiple of the planned ones.
     loading_time : float
         Longest time in which all fingers are to come to their planned forces [s].
+    step_delay : float
+        Until a step of the fingers has been carried out and felt, beside its own time [s].
     """
 
     force_factor: float
@@ -84,6 +86,7 @@ class ExecutionOptions:
     touch_beyond: float
     force_room: float
     loading_time: float
+    step_delay: float
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'ExecutionOptions':

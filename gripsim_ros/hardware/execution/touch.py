@@ -124,6 +124,16 @@ class TouchWatch(FingerWatch):
                 for finger in self._pressing if not self._is_blind(finger, measured)]
         return [one for one in told if one]
 
+    def start(self, measured: Measurement) -> tuple[Array, Array]:
+        """Closing begins, as slowly as pads tell what they feel; return as ``FingerWatch``."""
+        period, slower = self.pad_news.period, self.pad_news.slower(self._options.touch_speed)
+        if slower > 1.0:
+            self._touch = self._touch.slowed(slower)
+            self._plan = replace(self._plan, times=self._touch.times)
+            self.notes.append(f'pads tell {1.0 / period:.0f} times a second: closed at '
+                              f'{self._options.touch_speed / slower:.2g} rad/s')
+        return super().start(measured)
+
     # -- seeking ---------------------------------------------------------------------
 
     def setpoint(self, time: float) -> Array:
@@ -271,7 +281,7 @@ class TouchWatch(FingerWatch):
 
     def _without_chatter(self, measured: Measurement) -> tuple[Measurement, bool]:
         """Return median forces of the last part of a rest, and whether that is over."""
-        rests_from = self._judged + STEP_TIME
+        rests_from = self._judged + STEP_TIME + self._options.step_delay
         self._rested = [one for one in self._rested
                         if one.felt_at >= rests_from + CHATTER_SHARE * REST_TIME]
         if not self._rested or measured.felt_at > self._rested[-1].felt_at:

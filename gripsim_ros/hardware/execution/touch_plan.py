@@ -1,7 +1,7 @@
 """What closing by touch follows: slow rows near the planned contacts, and ways to press."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,6 +42,8 @@ class TouchPlan:
         Largest force over travel [N/rad], on an object that does not yield.
     room : float
         Largest force over the planned one.
+    near : (m - 1,) bool
+        Which parts of the rows are gone along slowly.
     """
 
     rows: Array
@@ -51,6 +53,13 @@ class TouchPlan:
     blind_travel: Mapping[str, float]
     stiffest: Mapping[str, float]
     room: float
+    near: NDArray[np.bool_]
+
+    def slowed(self, factor: float) -> 'TouchPlan':
+        """Return the plan with more time near the contacts, by a factor of 1 or more."""
+        lengths = np.diff(self.times) * np.where(self.near, factor, 1.0)
+        times = np.cumsum([0.0, *lengths])
+        return replace(self, times=times, closed_time=float(times[-2]))
 
 
 def touch_plan(hand: HandModel, way: tuple[Array, Array], target: Array,
@@ -98,7 +107,7 @@ def touch_plan(hand: HandModel, way: tuple[Array, Array], target: Array,
     least = np.where(near, steps / speed, 0.0)
     lengths = np.maximum(np.append(np.diff(times), 1e-3), least)
     when = np.cumsum([0.0, *lengths])
-    return TouchPlan(table, when, float(when[-2]), directions, blind, stiffest, room)
+    return TouchPlan(table, when, float(when[-2]), directions, blind, stiffest, room, near)
 
 
 def _unit(part: Array) -> Array:

@@ -115,7 +115,8 @@ class Follower:
         acts = now - self.begin + self._delay
         forward = (self._course.at(acts + period) - self._course.at(acts)) / period
         gain = min(SHARE / period, GAIN)
-        back = gain * np.clip(errors, -MOST_ERROR, MOST_ERROR)
+        # What is in the way of a blocked axis would make its error press ever harder.
+        back = gain * np.where(self._blocked, 0.0, np.clip(errors, -MOST_ERROR, MOST_ERROR))
         self._hand.drive(np.clip(forward + back, -self._checker.velocities,
                                  self._checker.velocities))
         self._delay = 0.5 * (time.monotonic() - now)    # half-way from request to answer

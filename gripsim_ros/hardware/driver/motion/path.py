@@ -20,6 +20,8 @@ Array = NDArray[np.float64]
 STILL = 5e-4
 #: Least velocity and acceleration that are commanded [rad/s], [rad/s^2].
 SLOWEST, SOFTEST = 0.01, 0.05
+#: A step goes no farther than this [rad], within this time [s].
+MOST_STEP, STEP_TIME = 0.1, 0.1
 #: Points of one trajectory.
 MOST_POINTS = 10_000
 
@@ -102,6 +104,25 @@ def read_trajectory(joint_names: Sequence[str], here: Array, names: Sequence[str
         raise UnsafeError('the times of a trajectory must rise from 0 on, '
                           f'got {np.round(stamps, 4).tolist()[:8]}')
     return Trajectory(stamps, points)
+
+
+def is_step(sent: Array, trajectory: Trajectory, tolerance: float) -> bool:
+    """
+    Return whether a trajectory only goes a little way at once, and stays there.
+
+    Such is a finger's step while it presses: pose control makes it without letting go.
+
+    Parameters
+    ----------
+    sent : (J,) float
+        Where the joints were sent last [rad].
+    trajectory : Trajectory
+    tolerance : float
+        Within which joints stay [rad].
+    """
+    last = trajectory.points[-1]
+    stays = np.abs(trajectory.points[trajectory.times > STEP_TIME] - last).max(initial=0.0)
+    return bool(stays <= tolerance and np.abs(last - sent).max() <= MOST_STEP)
 
 
 def average_velocities(trajectory: Trajectory) -> Array:

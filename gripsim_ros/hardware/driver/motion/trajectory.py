@@ -14,7 +14,7 @@ from .course import plan_course
 from .follower import LONGEST, Follower
 from .motions import Motion, Outcome, Sample
 from .path import (
-    STILL, Segment, Trajectory, average_velocities, plan_segments, ramp_profile,
+    STILL, Segment, Trajectory, average_velocities, is_step, plan_segments, ramp_profile,
     read_trajectory)
 from .safety import SafetyChecker
 from .steering import Steering
@@ -61,6 +61,7 @@ class MotionRunner:
         self._waiting: Motion | None = None
         self._segments: list[Segment] = []
         self._targets: Array | None = None
+        self._pressed: Array | None = None      # last targets of pose control, if it acts
         self._begun = self._ends = 0.0
         self._seen_busy = self._sent = False
         self._blocked = np.zeros(len(self._names), bool)
@@ -121,6 +122,7 @@ class MotionRunner:
         self._hand.take_velocity_control(self._identity.acceleration_limits)
         self._may_move()
         self._motion, self._targets, motion.started = motion, None, time.monotonic()
+        self._pressed = None
         self._steering = Steering(self._hand, self._checker, self._options, self._quickest)
 
     @staticmethod
@@ -155,7 +157,8 @@ class MotionRunner:
             return False                # two readings, and a start that both agree on
         trajectory = self._checked(motion, measured)
         here = np.clip(measured, self._checker.lower, self._checker.upper)
-        if self._follows:
+        sent = here if self._pressed is None else self._pressed     # beyond what is in the way
+        if self._follows and not is_step(sent, trajectory, self._options.path_tolerance):
             self._begin_course(motion, here, trajectory)
         else:
             self._begin_segments(motion, here, trajectory)
@@ -170,6 +173,7 @@ class MotionRunner:
         self._checker.check_path(np.concatenate([here[None], points]))
         self._may_move()
         self._motion, self._targets, self._segments = motion, points[-1], []
+        self._pressed = None
         self._hand.take_velocity_control(self._identity.acceleration_limits)
         self._may_move()
         motion.started = max(motion.begin, time.monotonic() + self._period)
@@ -185,6 +189,9 @@ class MotionRunner:
         self._checker.check_path(
             np.concatenate([here[None], [segment.target for segment in segments]]))
         self._may_move()
+        if self._hand.velocity_control:
+            self._hand.take_pose_control()
+            self._hand.hold_here(self._identity)
         self._motion, self._segments, self._targets = motion, segments, here
         self._start_segment(here)
         motion.started = time.monotonic()
@@ -208,7 +215,7 @@ class MotionRunner:
         self._hand.set_velocities(velocities)
         self._hand.set_targets(segment.target)
         self._may_move()
-        self._targets = segment.target
+        self._targets = self._pressed = segment.target
         duration = self._hand.start()
         self._sent = True
         self._ends = max(self._ends, time.monotonic() + duration)

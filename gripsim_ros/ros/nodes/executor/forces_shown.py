@@ -4,7 +4,8 @@ import numpy as np
 from visualization_msgs.msg import MarkerArray
 
 from ....core.transforms import inverse
-from ....hardware.execution.machine import FELT, GraspExecution
+from ....hardware.execution.actions import FELT
+from ....hardware.execution.machine import GraspExecution
 from ....hardware.execution.plan import FingerPlan
 from ...conversions import pose_from_msg
 from ...markers import FingerForces, force_markers, MarkerFrame

@@ -59,7 +59,8 @@ class GraspExecutorNode(SuiteNode):
         """Listen to the hand."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         self.thread_count = THREADS
-        self.options = ExecutionOptions.from_mapping(self.values)
+        self.options = ExecutionOptions.from_mapping(
+            {**self.values, **({'step_delay': 0.0} if self.values['simulated'] else {})})
         self._palpation = PalpationOptions.from_mapping(self.values)
         self._known = KnownObjects()
         self._shown = ForcesShown(self)
@@ -268,8 +269,11 @@ class GraspExecutorNode(SuiteNode):
         phase = 'idle' if execution is None else execution.phase.name
         missing = '' if self.count_publishers('joint_states') else (
             f'waiting for {self.values["hand_node"]}, which publishes joint_states')
+        joints, pads = (np.nan, np.nan) if execution is None else execution.news_periods()
+        rates = {f'{name} [Hz]': 'unknown' if np.isnan(period) else f'{1.0 / period:.0f}'
+                 for name, period in (('joints', joints), ('pads', pads))}
         return missing, {'phase': phase, 'grasps carried out': self._served,
-                         'last result': self._last, **self._meter.read()}
+                         'last result': self._last, **rates, **self._meter.read()}
 
 
 def main(args=None) -> int:

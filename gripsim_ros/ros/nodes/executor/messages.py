@@ -41,6 +41,8 @@ PARAMETERS = (
                   0.0, 0.5),
     NodeParameter('force_room', float, 'Closing by touch: largest force over the planned one.',
                   1.0, 10.0),
+    NodeParameter('step_delay', float, 'Closing by touch with a real hand: until a step has been '
+                  'carried out and felt, beside its own time [s].', 0.0, 10.0),
     NodeParameter('missed_contact', str, 'Closing by touch, where a finger finds no contact and a '
                   'goal names nothing: keep, replan, release or stop.'),
     NodeParameter('loading_time', float, 'Longest, from touch to the planned forces [s].',

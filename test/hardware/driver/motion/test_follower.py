@@ -94,6 +94,45 @@ def test_a_blocked_joint_is_told_and_still_pressed(monkeypatch):
     np.testing.assert_allclose(bench.angles()[others], swing(1.0)[others], atol=ATOL_THERE)
 
 
+def pressed(bench, axis):
+    """Return how far an axis is sent beyond what is in its way [rad]."""
+    told = bench.firmware.motors.axes[axis]
+    return math.radians(max(0.0, told.target - told.block_high))
+
+
+def test_a_blocked_joint_is_pressed_no_harder_than_its_way(monkeypatch):
+    """What cannot move must not make its error press ever harder."""
+    bench, most = WireBench(monkeypatch), [0.0]
+    axis, joint = AXIS_JOINTS.index('sdh_thumb_2_joint'), NAMES.index('sdh_thumb_2_joint')
+    set_block(SimpleNamespace(firmware=bench.firmware), axis, -40.0)
+    rows = [np.where(np.arange(7) == joint, np.radians(-40.0) + beyond, OPEN).tolist()
+            for beyond in (0.0, 0.02, 0.02)]
+
+    def note():
+        most.append(pressed(bench, axis))
+        return False
+
+    bench.follow(Motion(NAMES, [1.0, 1.5, 4.0], rows), note)
+    assert 0.015 < max(most) < 0.03
+
+
+def test_steps_of_a_finger_that_presses_do_not_let_go(monkeypatch):
+    bench = WireBench(monkeypatch)
+    axis, joint = AXIS_JOINTS.index('sdh_thumb_2_joint'), NAMES.index('sdh_thumb_2_joint')
+    set_block(SimpleNamespace(firmware=bench.firmware), axis, -40.0)
+
+    def sent(beyond):
+        return np.where(np.arange(7) == joint, np.radians(-40.0) + beyond, OPEN).tolist()
+    bench.follow(Motion(NAMES, [1.5], [sent(0.02)]))
+    for beyond in np.arange(0.03, 0.2, 0.01):       # farther than a step is from the joint
+        least = []
+        bench.follow(Motion(NAMES, [0.01, 0.05, 0.5], [sent(beyond - 0.008), sent(beyond),
+                                                       sent(beyond)]),
+                     lambda: least.append(pressed(bench, axis)) or bench.firmware.controller)
+        assert bench.firmware.controller == 0 and min(least) > beyond - 0.012
+        assert least[-1] == pytest.approx(beyond, abs=0.002)
+
+
 def test_a_stop_on_the_way_ends_at_rest_in_pose_control(monkeypatch):
     bench = WireBench(monkeypatch)
     begun = bench.time

@@ -1,0 +1,56 @@
+"""Closing no faster than pads tell what they feel."""
+
+from dataclasses import replace
+
+from execution_cases import OPTIONS, plan, PLANNED, run, SpringHand
+import numpy as np
+import pytest
+
+from gripsim_ros.hardware.execution.actions import Phase, Status
+from gripsim_ros.hardware.execution.feeling.rate import FEWEST_PERIODS, NewsRate
+from gripsim_ros.hardware.execution.machine import GraspExecution
+from gripsim_ros.hardware.execution.plan import Wishes
+
+
+class SlowPads(SpringHand):
+    """A hand whose pads tell something every so often [s]."""
+
+    def __init__(self, period):
+        super().__init__()
+        self.period, self.told = period, None
+
+    def measure(self):
+        measured = super().measure()
+        if self.told is None or measured.time >= self.told.time + self.period - 1e-9:
+            self.told = measured
+        return replace(measured, forces=self.told.forces, forces_time=self.told.time)
+
+
+def test_the_period_is_that_of_news():
+    rate = NewsRate()
+    for time in np.repeat(0.1 * np.arange(FEWEST_PERIODS), 3):
+        rate.add(time)
+    assert np.isnan(rate.period)
+    rate.add(0.1 * FEWEST_PERIODS)
+    assert rate.period == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize('period', [0.01, 0.04, 0.08])
+def test_fingers_go_no_farther_than_a_little_between_two_news(period):
+    hand, execution = SlowPads(period), GraspExecution(plan(Wishes(by_touch=True)), OPTIONS, False)
+    ways, before = [], None
+
+    def note():
+        nonlocal before
+        if execution.phase == Phase.CLOSING:
+            now = hand.follower.setpoints
+            near = execution.last.joints[1] > 0.15
+            ways.append(0.0 if before is None or not near else np.abs(now - before).max())
+            before = now.copy()
+        return False
+
+    run(execution, hand, 60.0, until=note)
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert max(ways) * period / 0.01 <= 1.3 * 2e-3
+    assert ('times a second' in execution.message) == (period > 0.02)
+    assert max(execution.last.forces.values()) <= OPTIONS.force_room * PLANNED
