@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from execution_cases import (
-    CLOSED_ANGLE, FINGERS, HAND, LateHand, OPTIONS, plan, PLANNED, run, SpringHand, TIPS)
+    CLOSED_ANGLE, FINGERS, HAND, LateHand, OPTIONS, PERIOD, plan, PLANNED, run, SpringHand, TIPS)
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -100,6 +100,18 @@ def test_late_news_make_no_force_overshoot(joints, forces):
     execution, _ = carried_out(hand)
     assert execution.status == Status.SUCCEEDED, execution.message
     assert max(execution.last.forces.values()) <= OPTIONS.force_room * PLANNED
+
+
+@pytest.mark.parametrize('seed', range(4))
+def test_single_readings_that_dip_make_no_force_overshoot(seed):
+    """A fifth of the readings of a pad, at random, tells six tenths of the truth."""
+    dips = np.random.default_rng(seed).random(20000) < 0.2
+    hand = SpringyHand((20.0,) * 3)
+    hand.pads = lambda link, force: force * (
+        0.6 if link == TIPS[1] and dips[round(hand.time / PERIOD)] else 1.0)
+    execution, _ = carried_out(hand)
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert all(peak <= OPTIONS.force_room * PLANNED for peak in hand.peak.values())
 
 
 def test_damage_takes_room_from_the_forces():
