@@ -135,6 +135,7 @@ class World:
         data.ctrl[:len(self.setpoints)] = self.setpoints
         self._guide.place(T_world_palm)
         self._mujoco.mj_forward(model, data)
+        self._touches: list[TouchPoint] | None = None
 
     def _mimics(self):
         """Yield addresses of mimic joint and its source, and the polynomial between them."""
@@ -175,6 +176,7 @@ class World:
             data.qvel[self._dofs] *= keep
         self._load_hand()
         self._mujoco.mj_step(self.model, data)
+        self._touches = None
 
     def _load_hand(self) -> None:
         """Let the support of a lifted object bear less and less."""
@@ -297,7 +299,12 @@ class World:
         return self.data.xipos[self._object].copy()
 
     def touch_points(self) -> list[TouchPoint]:
-        """Return where links touch the object, with their forces."""
+        """Return where links touch the object, with their forces; asked again, the same list."""
+        if self._touches is None:
+            self._touches = self._find_touches()
+        return self._touches
+
+    def _find_touches(self) -> list[TouchPoint]:
         found, wrench = [], np.zeros(6)
         for i, contact in enumerate(self.data.contact):
             link, sign = self._touching_link(contact)
