@@ -150,6 +150,21 @@ class HoldingHand(SpringHand):
         return load
 
 
+def slow_pads(rate, late):
+    """Return what makes pads tell so often [Hz], and what they felt so long ago [s]."""
+    told, due = [], [-np.inf]
+
+    def deal(measured):
+        if measured.time >= due[0] - 1e-9:
+            due[0] = measured.time + 1.0 / rate
+            told.append(measured)
+        while len(told) > 1 and told[1].time <= measured.time - late + 1e-9:
+            told.pop(0)
+        return replace(measured, forces=told[0].forces, centres=told[0].centres,
+                       forces_time=told[0].time)
+    return deal
+
+
 def step(execution, hand):
     """Take one measurement; return what the fingertips truly press with [N]."""
     measured = hand.measure()

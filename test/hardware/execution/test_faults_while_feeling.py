@@ -68,7 +68,7 @@ def check(phase, fault, delay=0.1, **of_hand):
     """Let a fault come so long [s] after a phase has begun."""
     hand = HoldingHand(**{'free': True, **of_hand})
     execution = carried_by_feel(settle_time=0.5, loading_time=3.0)
-    when, came_in, held = np.nan, None, False
+    when, came_in, held, first = np.nan, None, False, execution._watch.level
     while not execution.done and hand.time < 130.0:
         if np.isnan(when) and execution.phase == phase:
             when = hand.time + delay
@@ -81,7 +81,7 @@ def check(phase, fault, delay=0.1, **of_hand):
     if came_in is None:         # it was over before: by a slip, for one
         assert execution.done
         return
-    room = DAMAGE if held else execution.options.force_room
+    room = DAMAGE if held else execution.options.force_room * first
     told = phase.name, fault.__name__, delay, of_hand, execution.status.name, execution.message
     assert execution.done, told
     for link, force in zip(TIPS, FORCES):

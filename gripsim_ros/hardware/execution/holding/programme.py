@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 from ....core.grasp_theory.contact_set import ContactSet
 from ....core.grasp_theory.grasp_map import joint_torque_map
 from ....core.hand import forward_kinematics
-from ....core.mechanics.stability.grasp_forces import Shortfall, solve_minimal_forces
+from ....core.mechanics.stability.grasp_forces import (
+    MinimalForces, Shortfall, solve_minimal_forces)
 from ....core.transforms import apply
 from ..measurement import Measurement
 from ..hold_plan import HoldPlan
@@ -67,11 +68,31 @@ class HoldProgramme:
         friction : float
             Coefficient [-].
         """
-        plan, hand = self._plan, self._plan.hand
-        used = np.array([measured.forces.get(link, np.inf) >= self._touch_force
-                         for link in plan.links])
+        used = self._used(measured)
         if not used.any():
             return NeededGrip(np.inf, Shortfall(np.inf, 0.0))
+        answer = self._minimal(measured, load, friction, used, self._limits[used])
+        if not answer.capable:
+            return NeededGrip(np.inf, answer.shortfall)
+        return NeededGrip(float((answer.normal_envelope / self._plan.forces[used]).max()))
+
+    def felt_forces_hold(self, measured: Measurement, load: Array, friction: float,
+                         more: float) -> bool:
+        """Return whether no more than the felt forces, times ``more``, hold a load; as solve."""
+        used = self._used(measured)
+        felt = np.array([measured.forces.get(link, 0.0) for link in self._plan.links])
+        return bool(used.any()) and self._minimal(
+            measured, load, friction, used, more * felt[used]).capable
+
+    def _used(self, measured: Measurement) -> NDArray[np.bool_]:
+        """Return which contacts (k,) touch, as far as pads tell."""
+        return np.array([measured.forces.get(link, np.inf) >= self._touch_force
+                         for link in self._plan.links])
+
+    def _minimal(self, measured: Measurement, load: Array, friction: float,
+                 used: NDArray[np.bool_], limits: Array) -> MinimalForces:
+        """Return the least forces of the contacts that are used, within limits [N]."""
+        plan, hand = self._plan, self._plan.hand
         poses = forward_kinematics(hand, measured.joints[None])[0][self._links[used]]
         centres = np.array([measured.centres.get(link, planned) for link, planned
                             in zip(plan.links, plan.points_link)])[used]
@@ -80,17 +101,14 @@ class HoldProgramme:
         count = len(points)
         patches = ContactSet(
             points, normals, np.zeros((count, 3)), np.zeros((count, 3)),
-            plan.friction_radii[used], np.ones(count), np.ones(count), self._limits[used],
+            plan.friction_radii[used], np.ones(count), np.ones(count), limits,
             np.zeros(count, bool))
         middle = points.mean(axis=0)
         about = np.concatenate([load[:3], load[3:] - np.cross(middle, load[:3])])
-        answer = solve_minimal_forces(
+        return solve_minimal_forces(
             patches, about[None], middle, friction,
             joint_torque_map(hand, measured.joints, np.eye(4), self._links[used], points),
             hand.joint_efforts)
-        if not answer.capable:
-            return NeededGrip(np.inf, answer.shortfall)
-        return NeededGrip(float((answer.normal_envelope / plan.forces[used]).max()))
 
     def directions(self, measured: Measurement, force: Array) -> dict[str, Array]:
         """Return where a force (3,) [N] of the palm's frame points, by link, in its frame."""

@@ -19,6 +19,8 @@ TOGETHER = 2
 FALL = 0.15
 #: A sum so far above the usual one, which may be a bad frame, counts as no more.
 RISE = 0.2
+#: Centres go along the load by so much less while fingers rise, if the object rests [m].
+GOES_ON = 2.0e-3
 
 
 class SlipWatch:
@@ -80,3 +82,16 @@ class SlipWatch:
             return None
         self._usual[link] = usual + share * (centre - usual)
         return float((centre - usual) @ pull)
+
+
+def falls_on(before: Measurement, now: Measurement, pulls: Mapping[str, Array]) -> bool:
+    """
+    Return whether an object falls while the fingers rise, from a measurement before that.
+
+    Fingers that rise move their centres, too: only what goes much farther counts, or a sum that
+    falls although it should grow. ``pulls`` as of ``SlipWatch.update``.
+    """
+    sums = [sum(told.forces.get(link, 0.0) for link in pulls) for told in (before, now)]
+    gone = [float((now.centres[link] - before.centres[link]) @ pull)
+            for link, pull in pulls.items() if link in now.centres and link in before.centres]
+    return sums[1] < (1.0 - FALL) * sums[0] or sum(way > GOES_ON for way in gone) >= TOGETHER

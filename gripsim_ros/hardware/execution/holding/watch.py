@@ -2,8 +2,8 @@
 Fingers that hold by feel: their forces follow the load that is felt, and rise where it slips.
 
 The grip is the planned one times a level, so that its inner balance stays. The level is what the
-minimal-force programme needs for the felt load, with a reserve; friction is what was planned until
-a slip tells that it is less.
+minimal-force programme needs for the load, with a reserve, at the least friction that leaves room
+below damage: half of what is believed where that can be. A slip tells what friction truly is.
 """
 
 from collections import deque
@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan, FingerPlan
 from ..touch import STEP_TIME, TouchWatch
+from .belief import GripBelief
 from .programme import HoldProgramme, NeededGrip
-from .slip import SlipWatch
+from .slip import falls_on, SlipWatch
 
 Array = NDArray[np.float64]
 
@@ -27,10 +28,6 @@ SOLVE_PERIOD = 0.05
 RESERVE = 1.2
 #: The same after a slip: what slipped bore less than the whole weight.
 SLIP_RESERVE = 1.5
-#: Friction that slips is less than what would just have held, by this; bounds of one lowering.
-LOWERED, LEAST_LOWERED, MOST_LOWERED = 0.9, 0.4, 0.9
-#: Least friction that is believed, over the planned one.
-LEAST_FRICTION = 0.2
 #: Slip tells nothing of friction while the load is less than this share of the planned one.
 LOADED_SHARE = 0.2
 #: Time after a raise in which centres move with the fingers, and tell no slip [s].
@@ -45,8 +42,12 @@ LOAD_READINGS = 5
 FORCE_READINGS = 3
 #: Forces overshoot what is asked for by no more than this: room below the limit of damage.
 OVERSHOOT = 1.2
-#: Round contacts stiffen as they are pressed: a long step is judged by this times what was felt.
-STIFFENING = 1.2
+#: Fingers step back from so much below damage: the weight rests on some more than on others.
+BACK = 1.15
+#: Round contacts stiffen as they are pressed: force over travel grows by this, as Hertz's does.
+STIFFENING = 1.5
+#: A slip at the largest grip is believed when a second comes within this [s].
+AGAIN = 0.3
 
 
 class HoldWatch(TouchWatch):
@@ -66,26 +67,43 @@ class HoldWatch(TouchWatch):
         hold = plan.hold
         self._hold, self._most = hold, max(1.0, hold.damage / OVERSHOOT)
         self.programme = HoldProgramme(hold, self._most, options.touch_force)
-        self._slip = SlipWatch(options.touch_force)
-        self.level, self.friction = 1.0, hold.friction
+        self._slip, self.belief = SlipWatch(options.touch_force), GripBelief(
+            hold, self.programme, self._most)
+        self.level = self._first_level(plan)
         self.slips: list[float] = []            # when slips were seen [s]
         self._wrist: deque[Array] = deque(maxlen=LOAD_READINGS)
         self._solved, self._quiet_until, self._holds = -np.inf, -np.inf, False
         self._cannot_since: float | None = None
-        self._shortfall = ''
+        self._raised_at = np.inf                        # when fingers were raised last [s]
+        self._raised: Measurement | None = None         # the first felt half way up
+        self._slipped_at_most = -np.inf         # when the largest grip slipped last [s]
+        self._shortfall, self._slips_on = '', False
         self._felt: deque[tuple[float, Mapping[str, float]]] = deque(maxlen=FORCE_READINGS)
         self._known_stiffness: dict[str, float] = {}
+
+    @property
+    def friction(self) -> float:
+        """Return the coefficient that is believed [-]."""
+        return self.belief.friction
 
     # -- forces wanted ---------------------------------------------------------------
 
     def _planned(self, finger: FingerPlan, time: float) -> float:
         return self.level * super()._planned(finger, time)
 
+    def loading_fault(self, late: bool) -> str:
+        """Begin with less, the planned forces at least, where the first grip is not reached."""
+        if late and not self.borne:
+            less = max(1.0 / self.level, self._borne_share())
+            self.level *= less
+            self._shares = {name: share / less for name, share in self._shares.items()}
+        return super().loading_fault(late)
+
     def _limit(self, name: str, wanted: float) -> float:
-        """Return the force beyond which a finger steps back [N]: that of damage, once it holds."""
+        """Return the force beyond which a finger steps back [N]: below damage, once it holds."""
         if not self._holds:
             return super()._limit(name, wanted)
-        return max(wanted, wanted / self.level * self._hold.damage)
+        return max(wanted, wanted / self.level * self._hold.damage / BACK)
 
     @property
     def _beyond(self) -> float:
@@ -97,8 +115,8 @@ class HoldWatch(TouchWatch):
             self._holds, self._quiet_until = True, measured.time + QUIET_TIME
         if measured.load is not None:
             self._wrist.append(measured.load)
-        slips, before = self._slips_now(measured), self.level
-        measured = self._without_spikes(measured)
+        calm, before = self._without_spikes(measured), self.level
+        slips, measured = self._slips_now(measured, calm), calm
         if slips:
             self.slips.append(measured.time)
         if slips or measured.time >= self._solved + SOLVE_PERIOD - 1e-6:
@@ -117,13 +135,27 @@ class HoldWatch(TouchWatch):
             link: float(np.median([forces.get(link, 0.0) for _, forces in self._felt]))
             for link in measured.forces})
 
-    def _slips_now(self, measured: Measurement) -> bool:
-        """Return whether a slip is seen that fingers can answer now."""
-        if measured.time < self._quiet_until:
+    def _slips_now(self, measured: Measurement, calm: Measurement) -> bool:
+        """Return whether a slip is seen that fingers can answer now; ``calm``: no spikes."""
+        if measured.felt_at < self._quiet_until:
             self._slip.forget()
-            return False
+            return self._goes_on(calm)
         pulls = self.programme.directions(measured, self._felt_load()[:3])
         return self._slip.update(measured, pulls) and self._load_share() >= LOADED_SHARE
+
+    def _goes_on(self, measured: Measurement) -> bool:
+        """Return whether it falls in spite of the largest grip, while fingers still rise."""
+        if not self._at_most or measured.felt_at < self._raised_at + 0.5 * STEP_TIME:
+            return False
+        if self._raised is None:        # older news are of what slipped before
+            self._raised = measured
+            return False
+        pulls = self.programme.directions(measured, self._felt_load()[:3])
+        return falls_on(self._raised, measured, pulls)
+
+    @property
+    def _at_most(self) -> bool:
+        return self.level >= self._most - 1e-9
 
     def _felt_load(self) -> Array:
         """Return the load felt (6,), or the planned one where no wrist tells."""
@@ -133,50 +165,51 @@ class HoldWatch(TouchWatch):
         weight = float(np.linalg.norm(self._felt_load()[:3]))
         return weight / self._hold.weight if self._hold.weight > 0.0 else 1.0
 
+    def _first_level(self, plan: ExecutionPlan) -> float:
+        """Return the grip that the planned load needs at the planned contacts, 1 at least."""
+        if not self._hold.load.any():
+            return 1.0
+        planned = Measurement(0.0, plan.closed, dict.fromkeys(self._hold.links, np.inf))
+        level = self.belief.grip_for(planned, self._hold.load, RESERVE).level
+        return float(np.clip(level, 1.0, self.belief.room)) if np.isfinite(level) else 1.0
+
     def _follow(self, measured: Measurement, slips: bool) -> None:
         """Solve the programme for what is felt; slips tell of friction and weight."""
-        load, reserve = self._felt_load(), RESERVE
-        if slips:
-            reserve = SLIP_RESERVE
-            self._lower_friction(measured, load)
-            # What slips bears less than the weight: that is the planned one at least.
-            load = load * max(1.0, 1.0 / max(self._load_share(), LOADED_SHARE))
-        if not load.any():
+        load = self._felt_load()
+        if not load.any() or self._load_share() < LOADED_SHARE:
             return
-        needed = self.programme.solve(measured, reserve * load, self.friction)
-        if np.isinf(needed.level):
-            needed = self.programme.solve(measured, load, self.friction)
-            if np.isfinite(needed.level):
-                needed = replace(needed, level=max(needed.level, self._most))
-        self._judge(needed, measured, load, slips and self.level >= self._most)
+        needed = self.belief.grip_for(measured, load, RESERVE)
+        if slips:
+            self.belief.learn_of_slip(measured, load)
+            # What slips bears less than the weight: that is the planned one at least.
+            weight = load * max(1.0, 1.0 / max(self._load_share(), LOADED_SHARE))
+            needed = self.belief.grip_for(measured, weight, SLIP_RESERVE)
+        self._judge(needed, measured, load, slips and self._at_most)
         wanted = min(needed.level, self._most)
         self.level = max(self.level, wanted if np.isfinite(wanted) else self.level)
+        if slips and self._at_most:
+            self._slipped_at_most = measured.time
 
-    def _lower_friction(self, measured: Measurement, load: Array) -> None:
-        """Believe less friction: at what was believed the grip would have held the load."""
-        needed = self.programme.solve(measured, load, self.friction).level
-        felt = self._felt_level(measured)
-        share = LEAST_LOWERED if np.isinf(needed) else LOWERED * needed / max(felt, 1e-6)
-        self.friction = max(LEAST_FRICTION * self._hold.friction,
-                            self.friction * float(np.clip(share, LEAST_LOWERED, MOST_LOWERED)))
+    def _judge(self, needed: NeededGrip, measured: Measurement, load: Array, at_most: bool
+               ) -> None:
+        """
+        Note since when no grip within the limits holds; ``at_most``: the largest one slips.
 
-    def _felt_level(self, measured: Measurement) -> float:
-        """Return the grip that is felt over the planned one [-]."""
-        felt = sum(measured.forces.get(link, 0.0) for link in self._hold.links)
-        return float(felt / self._hold.forces.sum())
-
-    def _judge(self, needed: NeededGrip, measured: Measurement, load: Array, slips: bool) -> None:
-        """Note since when no grip within the limits holds; ``slips``: in spite of the most."""
-        if np.isfinite(needed.level) and not slips:
-            self._cannot_since = None
+        What a slip tells of friction is rough: then only slipping on, at the largest grip, counts.
+        """
+        twice = at_most and measured.time - self._slipped_at_most <= AGAIN
+        if not twice and (self.belief.slipped or np.isfinite(needed.level)):
+            self._cannot_since = None if not self._slips_on else self._cannot_since
             return
-        if self._cannot_since is None:
-            self._cannot_since = measured.time - (CANNOT_TIME if slips else 0.0)
+        self._slips_on |= twice
+        since = measured.time - (CANNOT_TIME if twice else 0.0)
+        self._cannot_since = min(since, np.inf if self._cannot_since is None
+                                 else self._cannot_since)
         reason = needed.shortfall or f'it slips at {self._most:.2f} times the planned forces'
         self._shortfall = (
             f'cannot hold {np.linalg.norm(load[:3]):.2f} N with a friction of '
-            f'{self.friction:.2f} (planned {self._hold.weight:.2f} N, {self._hold.friction:.2f}): '
-            f'{reason}')
+            f'{self.belief.friction:.2f} (planned {self._hold.weight:.2f} N, '
+            f'{self._hold.friction:.2f}): {reason}')
 
     def holding_fault(self, measured: Measurement) -> str:
         """Return why the object cannot be held on, or ''."""
@@ -205,22 +238,24 @@ class HoldWatch(TouchWatch):
 
     def _raise_now(self, measured: Measurement, before: float) -> tuple[Array, Array] | None:
         """
-        Bring all fingers to their wanted forces in one step, by the stiffness that was felt.
-
-        One that has lost its contact goes on by what the others are raised, from level ``before``.
+        Raise all fingers from level ``before`` in one step, by the stiffness that was felt.
         """
         for finger in self._pressing:
             loaded, wanted = self._loaded[finger.name], self._planned(finger, measured.time)
             if self._is_blind(finger, measured):
                 loaded.go(0.0)
                 continue
-            felt = self._force(finger, measured)
-            stiffness = STIFFENING * self._stiffness(finger.name, felt)
-            if felt < self._options.touch_force:
-                felt = wanted * before / self.level
+            felt, stiffness = self._force(finger, measured), STIFFENING * self._stiffness(
+                finger.name, self._force(finger, measured))
+            if felt >= self._options.touch_force and loaded.travel > 0.0:
+                stiffness = STIFFENING * felt / loaded.travel       # alike for all: in balance
+            # No more than the grip rises: a pad may be saturated, or have lost its contact.
+            felt = max(felt, wanted * before / self.level)
             loaded.felt = felt
             loaded.go(float(np.clip((wanted - felt) / stiffness, 0.0,
                                     min(SLIP_STEP, self._beyond - loaded.travel))))
         self._judged = self._step_from = measured.time
-        self._quiet_until = measured.time + STEP_TIME + QUIET_TIME
+        self._raised_at, self._raised = measured.time, None
+        if self.level > before:         # else fingers rest, and centres tell
+            self._quiet_until = measured.time + STEP_TIME + QUIET_TIME
         return self._remaining(measured.time)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gripsim_ros.hardware.execution.holding.slip import FALL, JUMP, SlipWatch
+from gripsim_ros.hardware.execution.holding.slip import FALL, falls_on, GOES_ON, JUMP, SlipWatch
 from gripsim_ros.hardware.execution.measurement import Measurement
 
 LINKS, DOWN, PERIOD = ('a', 'b', 'c'), np.array([0.0, 0.0, -1.0]), 0.01
@@ -57,3 +57,21 @@ def test_old_news_are_none():
     told = [Measurement(0.01 * k, np.zeros(7), dict.fromkeys(LINKS, 1.0 - 0.5 * (k > 3)),
                         forces_time=0.0) for k in range(6)]
     assert not any(watch.update(one, pulls) for one in told)
+
+
+@pytest.mark.parametrize('way, sums, falls', [
+    (1.2 * GOES_ON, 1.0, True), (0.8 * GOES_ON, 1.0, False), (-1.2 * GOES_ON, 1.0, False),
+    (0.0, 1.0 - 1.2 * FALL, True), (0.0, 1.5, False)])
+def test_what_falls_although_fingers_rise(way, sums, falls):
+    before, now = (Measurement(time, np.zeros(7), dict.fromkeys(LINKS, force), centres={
+        link: far * DOWN for link in LINKS}) for time, force, far in ((0.0, 1.0, 0.0),
+                                                                      (0.05, sums, way)))
+    assert falls_on(before, now, dict.fromkeys(LINKS, DOWN)) == falls
+
+
+def test_one_centre_alone_does_not_fall():
+    ways = (DOWN * 2.0 * GOES_ON, 0.0 * DOWN, 0.0 * DOWN)
+    before, now = (Measurement(time, np.zeros(7), dict.fromkeys(LINKS, 1.0), centres={
+        link: far * way for link, way in zip(LINKS, ways)}) for time, far in ((0.0, 0.0),
+                                                                              (0.05, 1.0)))
+    assert not falls_on(before, now, dict.fromkeys(LINKS, DOWN))
