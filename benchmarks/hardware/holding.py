@@ -4,7 +4,8 @@ Holding by feel against the planned forces alone: soft bodies, friction and mass
 For each body its first-ranked grasp, closed by touch in MuJoCo (the body is a flex) and lifted.
 Friction and mass of the simulated body are drawn evenly between half and one and a half times the
 planned ones; each draw is carried out with and without feel. Its support leaves it within
-``--unloading`` seconds.
+``--unloading`` seconds. A draw that no forces below damage hold, at the planned contacts, is one
+that *cannot* be held: there it counts that it is told before the object is lost.
 
 ``python -m benchmarks holding [NAME ...] [--trials N] [--corners] [--out FILE]``; ``--read FILE
 ...`` tells anew what was measured.
@@ -18,12 +19,16 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.hardware.grasps import execution_options, SimulatedGrasp
+from benchmarks.hardware.grasps import execution_options, hold_plan, SimulatedGrasp
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.bodies.tetrahedra import fill_with_tetrahedra
+from gripsim_ros.core.transforms import apply, inverse
 from gripsim_ros.hardware.execution.actions import Phase, Status
+from gripsim_ros.hardware.execution.holding.programme import HoldProgramme
+from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
+from gripsim_ros.hardware.sim.world import GRAVITY
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
@@ -35,8 +40,10 @@ WRONG = 0.5
 MEAN_OF = 5
 #: The object is lost once it has gone so far in the hand [m].
 LOST = 0.02
-#: Tetrahedra: wanted edge [m], and how far the surface may be off over the box's diagonal.
+#: Tetrahedra: wanted edge [m], and how far the surface may be off over the box's diagonal. Of an
+#: egg with edges of 20 mm the facets are as steep as the friction's angle.
 EDGE, ENVELOPE = 0.02, 0.03
+FINE = {'egg': (0.012, 0.01)}
 FEEL, PLANNED = 'feel', 'planned'
 #: What comes of a trial, from good to bad.
 OUTCOMES = 'held', 'told', 'not closed', 'damaged', 'dropped'
@@ -69,6 +76,7 @@ class Trial:
     solves: int
     solve_time: float   # mean of the programme [s]
     seconds: float
+    cannot: bool = False    # no forces below damage hold it
 
     @property
     def outcome(self) -> str:
@@ -96,7 +104,8 @@ class Judge:
 
     def note(self, phase: Phase, world) -> None:
         """Take a moment."""
-        self._forces.append([world.link_forces().get(link, 0.0) for link in self._limits])
+        felt = world.link_forces()
+        self._forces.append([felt.get(link, 0.0) for link in self._limits])
         mean = np.mean(self._forces[-MEAN_OF:], axis=0)
         self.damage = max(self.damage, float((mean / list(self._limits.values())).max()))
         if phase < Phase.HOLDING or phase in (Phase.RELEASING, Phase.LOADING):
@@ -127,7 +136,7 @@ class Clock:
 
 def hold(hand, body: GraspObject, grasp, soft: SoftMesh, friction: float, mass: float,
          by_feel: bool, unloading: float) -> Trial:
-    """Carry one trial out."""
+    """Carry one trial out; ``friction`` and ``mass`` are over the planned ones."""
     begin, material = time.process_time(), body.material
     true = GraspObject(body.mesh, replace(material, friction=material.friction * friction,
                                           density=material.density * mass), body.label)
@@ -144,12 +153,24 @@ def hold(hand, body: GraspObject, grasp, soft: SoftMesh, friction: float, mass: 
         execution.message, bool(judge.moved_when_told <= LOST), judge.moved, judge.damage,
         watch.level if by_feel else 1.0, len(clock.times) if by_feel else 0,
         float(np.mean(clock.times)) if by_feel and clock.times else np.nan,
-        time.process_time() - begin)
+        time.process_time() - begin, not can_be_held(hand, body, grasp, friction, mass))
+
+
+def can_be_held(hand, body: GraspObject, grasp, friction: float, mass: float) -> bool:
+    """Return whether forces below damage hold the weight at the planned contacts."""
+    plan = hold_plan(hand, grasp, body.material.friction)
+    T_palm_object = inverse(grasp.T_object_palm)
+    weight = T_palm_object[:3, :3] @ [0.0, 0.0, -GRAVITY * mass * body.mass_properties.mass]
+    centre = apply(T_palm_object, grasp.centre_of_mass[None])[0]
+    closed = Measurement(0.0, grasp.trajectory[-1], dict.fromkeys(plan.links, np.inf))
+    return bool(np.isfinite(HoldProgramme(plan, plan.damage, 0.0).solve(
+        closed, np.concatenate([weight, np.cross(centre, weight)]),
+        friction * body.material.friction).level))
 
 
 def tetrahedra(body: GraspObject) -> SoftMesh:
     """Return a coarse flex of a body; its masses add up to 1."""
-    nodes, corners = fill_with_tetrahedra(body.mesh, EDGE, ENVELOPE)
+    nodes, corners = fill_with_tetrahedra(body.mesh, *FINE.get(body.label, (EDGE, ENVELOPE)))
     masses = node_masses(nodes, corners, 1.0)
     return SoftMesh(nodes, corners, outer_faces(corners), masses / masses.sum())
 
@@ -163,24 +184,24 @@ def measure(arguments) -> list[Trial]:
         print(f'{name}: {len(held[name][2].nodes)} nodes, damage at {grasp.damage_margin:.2f} of '
               f'the planned forces, margin {grasp.margin:.2f}', flush=True)
     draw = np.random.default_rng(arguments.seed)
-    for _ in range(arguments.trials):
+    for number in range(arguments.trials):
         friction, mass = 1.0 + WRONG * (draw.choice((-1.0, 1.0), 2) if arguments.corners
                                         else draw.uniform(-1.0, 1.0, 2))
         for body, grasp, soft in held.values():
-            found += _both(hand, body, grasp, soft, friction, mass, arguments.unloading)
+            ways = arguments.ways if number < arguments.both else [FEEL]
+            found += draw_once(hand, body, grasp, soft, friction, mass, ways, arguments.unloading)
             if arguments.out:
                 arguments.out.write_text(json.dumps([asdict(one) for one in found]))
     return found
 
 
-def _both(hand, body, grasp, soft, friction, mass, unloading) -> list[Trial]:
-    """Return the trials of one draw; both close in the same way, so one that fails to is both."""
-    planned = hold(hand, body, grasp, soft, friction, mass, False, unloading)
-    felt = replace(planned, way=FEEL) if planned.outcome == 'not closed' else \
-        hold(hand, body, grasp, soft, friction, mass, True, unloading)
-    for one in (planned, felt):
+def draw_once(hand, body, grasp, soft, friction, mass, ways, unloading) -> list[Trial]:
+    """Return and tell the trials of one draw."""
+    found = [hold(hand, body, grasp, soft, friction, mass, way == FEEL, unloading)
+             for way in ways]
+    for one in found:
         print(told(one), flush=True)
-    return [planned, felt]
+    return found
 
 
 def told(one: Trial) -> str:
@@ -192,17 +213,21 @@ def told(one: Trial) -> str:
 
 
 def table(found: list[Trial]) -> str:
-    """Return how many of each body and way came to which end."""
-    lines = ['| body | way | ' + ' | '.join(OUTCOMES) + ' | held of those closed | damage |',
-             '|---|---|' + '---|' * (len(OUTCOMES) + 2)]
+    """Return how many of each body and way came to which end; those that cannot be held apart."""
+    lines = ['| body | way | ' + ' | '.join(OUTCOMES) + ' | held of those that can be | damage | '
+             'of those that cannot: told in time, damaged, dropped |',
+             '|---|---|' + '---|' * (len(OUTCOMES) + 3)]
     for thing in [*dict.fromkeys(one.thing for one in found), 'all']:
         for way in (PLANNED, FEEL):
             mine = [one for one in found if one.way == way and thing in (one.thing, 'all')]
-            ends = [sum(one.outcome == end for one in mine) for end in OUTCOMES]
-            closed = len(mine) - ends[OUTCOMES.index('not closed')]
-            worst = max((one.damage for one in mine), default=np.nan)
+            able = [one.outcome for one in mine if not one.cannot]
+            ends = [able.count(end) for end in OUTCOMES]
+            worst = max((one.damage for one in mine if not one.cannot), default=np.nan)
+            unable = [one.outcome for one in mine if one.cannot]
+            lost = unable.count('damaged'), unable.count('dropped')
             lines.append(f'| {thing} | {way} | ' + ' | '.join(map(str, ends))
-                         + f' | {ends[0]} of {closed} | {worst:.2f} |')
+                         + f' | {ends[0]} of {len(able)} | {worst:.2f} | '
+                         f'{len(unable) - sum(lost)}, {lost[0]}, {lost[1]} |')
     times = [one.solve_time for one in found if np.isfinite(one.solve_time)]
     return '\n'.join([*lines, f'programme: {1e3 * np.median(times):.2f} ms in the median, '
                       f'{1e3 * np.max(times):.2f} ms in the slowest trial'])
@@ -217,6 +242,9 @@ def main() -> int:
     parser.add_argument('--unloading', type=float, default=0.3, help='[s]')
     parser.add_argument('--corners', action='store_true',
                         help='friction and mass wrong by the whole of it, one way or the other')
+    parser.add_argument('--ways', nargs='+', choices=(PLANNED, FEEL), default=(PLANNED, FEEL))
+    parser.add_argument('--both', type=int, default=10**6,
+                        help='draws that are carried out in all ways; later ones by feel alone')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--read', type=Path, nargs='+', help='tell records, measure nothing')
