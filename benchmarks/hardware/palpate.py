@@ -174,10 +174,11 @@ class StillHand:
             self.time += PERIOD
 
 
-def still(hand, body, grasp, longest: float, moduli, repeats: int) -> float:
+def still(hand, body, grasp, longest: float, arguments) -> float:
     """Print a row for each modulus of a body that does not move; return the largest error."""
-    print(f'{body.label}: half-space feels what the body\'s own compliance bears; {repeats} times '
-          'each, median (largest)')
+    moduli, repeats = arguments.moduli, arguments.repeats
+    print(f'{body.label}: {arguments.elasticity} feels what the body\'s own compliance bears; '
+          f'{repeats} times each, median (largest)')
     model, truth = (prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
                                        hand=hand, elasticity=elasticity)
                     for elasticity in ('half_space', 'body'))
@@ -222,6 +223,9 @@ def main() -> int:
     parser.add_argument('names', nargs='*', default=None, help='bodies')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
     parser.add_argument('--squeezes', type=int, default=3)
+    parser.add_argument('--elasticity', choices=('half_space', 'body'),
+                        default=default_values('grasp_executor')['palpation_elasticity'],
+                        help='of the model of the grip')
     parser.add_argument('--still', action='store_true', help='a hand without dynamics, its pads '
                         'in the model, about a body of its own compliance')
     parser.add_argument('--repeats', type=int, default=5, help='with --still')
@@ -238,11 +242,10 @@ def main() -> int:
         longest = 1.5 * palpation_options().most_strain * float(np.ptp(
             body.mesh.vertices, axis=0).max())
         if arguments.still:
-            worst = max(worst, still(hand, body, grasp, longest, arguments.moduli,
-                                     arguments.repeats))
+            worst = max(worst, still(hand, body, grasp, longest, arguments))
             continue
         model = prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
-                                   hand=hand_as_simulated(hand))
+                                   hand=hand_as_simulated(hand), elasticity=arguments.elasticity)
         poses = forward_kinematics(hand, model.touching[None])[0]
         touched = np.array([apply(grasp.T_object_palm @ poses[link], point[None])[0]
                             for link, point in zip(model.links, model.points_link)])
