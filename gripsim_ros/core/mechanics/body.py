@@ -10,8 +10,10 @@ from scipy.spatial import ConvexHull
 
 from ..arrays import Array, IntArray
 from ..batches import (
-    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_STRAINED, PATCH_THIN)
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED,
+    PATCH_THIN)
 from ..bodies import GraspObject
+from ..contact.geometry.curved_surface import joined_sides
 from ..errors import MeshError
 from ..hand import HandLink
 from .boundary_elements.body_compliance import BodyCompliance, NodeCorrection
@@ -19,7 +21,8 @@ from .boundary_elements.disk_cache import LazyCompliance
 from .boundary_elements.tangential_loads import TangentialLoads
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
-from .contact.patch_resultants import PatchResultants, summarise_patches, validity_flags
+from .contact.patch_resultants import (
+    PatchResultants, press_alone, summarise_patches, validity_flags)
 from .contact.warm_start import WarmStarts
 from .deformation.boussinesq import SurfaceLoads, surface_loads
 from .deformation.centre_shift import centre_shift
@@ -31,6 +34,9 @@ from .options import MechanicsOptions
 
 #: Indentation of a ball over its contact radius, times E / (1 - nu^2) over the mean pressure.
 HERTZ_STRAIN = 0.75 * np.pi
+#: Least way from a centre of pressure to an edge of the body that its own compliance knows: over
+#: the distance of its nodes, and over the contact's radius [-].
+EDGE_SPACINGS, EDGE_RADII = 1.1, 0.9
 
 
 class ElasticBody:
@@ -115,6 +121,21 @@ class ElasticBody:
         """Return how far the body reaches beyond points along directions (p, 3) -> (p,) [m]."""
         farthest = (self._corners @ directions.T).max(axis=0)
         return farthest - np.einsum('pk,pk->p', points, directions)
+
+    @cached_property
+    def _edges(self) -> Array:
+        """Return the ends (m, 2, 3) of the edges between smooth sides [m]."""
+        beside = joined_sides(self.mesh)[self.mesh.edge_faces]
+        return self.mesh.vertices[self.mesh.edges[beside[:, 0] != beside[:, 1]]]
+
+    def ways_to_edges(self, points: Array) -> Array:
+        """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
+        first, along = self._edges[:, 0], np.diff(self._edges, axis=1)[:, 0]
+        ways = points[:, None] - first
+        squares = np.maximum(np.einsum('mk,mk->m', along, along), np.finfo(float).tiny)
+        shares = np.einsum('pmk,mk->pm', ways, along) / squares
+        ways -= np.clip(shares, 0.0, 1.0)[..., None] * along
+        return np.sqrt(np.einsum('pmk,pmk->pm', ways, ways).min(axis=1, initial=np.inf))
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -227,11 +248,13 @@ def _solve(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Laye
                                     loaded_shares)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
     thickness = contact.thickness[results.rows]
-    flags = validity_flags(results, contact.flags[results.rows], thickness,
+    links = nodes.links[results.rows]
+    flags = validity_flags(results, links, contact.flags[results.rows], thickness,
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-    return LoadedPatches(solution, results, nodes.links[results.rows], flags)
+        flags = _edge_flags(body, compliance, results, links, flags)
+    return LoadedPatches(solution, results, links, flags)
 
 
 def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
@@ -243,6 +266,16 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
     flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
     return np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
+
+
+def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
+                links: IntArray, flags: IntArray) -> IntArray:
+    """Return flags without those of edges that the nodes of the body resolve."""
+    if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
+        return flags
+    least = np.maximum(EDGE_SPACINGS * compliance.surface.spacing, EDGE_RADII * results.radii)
+    known = press_alone(links) & (body.ways_to_edges(results.points) >= least)
+    return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
 
 
 def deform_body(body: ElasticBody, contact: ContactProblem,

@@ -274,7 +274,7 @@ def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches
         loaded.solution, results, body.material.poisson_ratio)
     force = results.forces.sum(axis=0)
     area = float(results.areas.sum())
-    bad, warnings = _judge(body, loaded, indenter)
+    bad, warnings = _judge(body, contact, loaded, indenter)
     if surface.guarded_faces:
         warnings.append(f'{surface.guarded_faces} triangles would have turned over; their '
                         'displacement was reduced')
@@ -288,10 +288,13 @@ def _summarise(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches
         **{name: getattr(metrics, name) for name in _METRICS})
 
 
-def _judge(body: ElasticBody, loaded: LoadedPatches,
+def _judge(body: ElasticBody, contact: ContactProblem, loaded: LoadedPatches,
            indenter: AnyIndenter) -> tuple[int, list[str]]:
     """Return the flags that make the numbers doubtful, and all warnings."""
     flags = int(np.bitwise_or.reduce(loaded.flags, initial=0))
+    if isinstance(indenter, CylinderIndenter):
+        # A punch ends in an edge; its force is right, its pressure there has no bound.
+        flags |= batches.PATCH_REACHES_LINK_EDGE & int(np.bitwise_or.reduce(contact.flags))
     warnings = [text for flag, text in batches.PATCH_FLAG_TEXTS.items() if flags & flag]
     if isinstance(indenter, LinkIndenter):
         if loaded.results.object_shares.max(initial=0.0) < PADS_GOVERN:
@@ -299,6 +302,5 @@ def _judge(body: ElasticBody, loaded: LoadedPatches,
                             f'{PADS_GOVERN:.0%} of the approach')
         return flags, warnings + list(body.warnings)
     if isinstance(indenter, CylinderIndenter):
-        # A punch ends in an edge; its force is right, its pressure there has no bound.
         flags &= ~batches.PATCH_REACHES_LINK_EDGE
     return flags, warnings

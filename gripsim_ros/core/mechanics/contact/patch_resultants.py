@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ... import batches
-from ...arrays import Array, IntArray
+from ...arrays import Array, BoolArray, IntArray
 from ...options import option, Options
 from .bonded_layer import LayerCompliance
 from .contact_forces import ContactForces, PatchNodes
@@ -18,6 +18,10 @@ from .patch_moments import CENTRE, DIRECTION, near_others, RESULTANT, sum_patche
 
 #: Bending of a ring on each side, (pi/4 - 2/pi) 6 / 2, over what a punch yields, 1/2 [-].
 RING_OVER_PUNCH = 6.0 * (np.pi / 4.0 - 2.0 / np.pi)
+#: Growth of what an object yields at its edge by contact radius over thickness there [-].
+EDGE_SLENDERNESS = 8.0
+#: Growth of what a pad yields at its border, over the least share of it that nodes tell [-].
+PAD_GROWTH = 2.0
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,8 @@ class ValidityOptions(Options, section='validity'):
         Angle of a loaded node's normal to the patch's [rad].
     min_gap_ratio : float
         Gap between two patches on one side of the object over the larger contact radius [-].
+    max_edge_yield : float
+        What object or pad would yield more beside an edge of its own, over the approach [-].
     max_settling : float
         Change of a patch's normal force, over it, as the object settles into balance [-].
 
@@ -59,6 +65,7 @@ class ValidityOptions(Options, section='validity'):
     max_strain_ratio: float = option(0.9, above=0)
     max_spread: float = option(np.deg2rad(30.0), above=0)
     min_gap_ratio: float = option(3.0, above=0)
+    max_edge_yield: float = option(0.1, above=0)
     max_settling: float = option(0.25, above=0)
 
 
@@ -192,7 +199,7 @@ def _tangential_stiffness(radius: float, normal: float, work: float, poisson_rat
     return 1.0 / compliance
 
 
-def validity_flags(results: PatchResultants, geometric_flags: IntArray,
+def validity_flags(results: PatchResultants, links: IntArray, geometric_flags: IntArray,
                    thickness: Array, extents: Array, options: ValidityOptions) -> IntArray:
     """
     Return the flags ``(p,)`` of loaded patches, those of geometry and of mechanics.
@@ -200,8 +207,11 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
     Parameters
     ----------
     results : PatchResultants
+    links : (p,) int
+        The link that presses on each.
     geometric_flags : (p,) int
-        Flags from contact detection; ``PATCH_COARSE`` among them is judged anew.
+        Flags from contact detection; ``PATCH_COARSE`` among them is judged anew, and those of
+        edges go where only the other body yields.
     thickness : (p,) float
         Of the object through each patch [m].
     extents : (p,) float
@@ -213,6 +223,13 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
     -------
     (p,) int
         Sums of ``PATCH_*``.
+
+    Notes
+    -----
+    What ends is for what it presses a punch that ends. Only its own part of the approach grows
+    there, an object's by up to 1 + 8 radii / thickness, a pad's by half: finite elements,
+    docs/model/mechanics.md, "Edges". A pad that touches the next face, too, meets a wedge, which
+    two patches are not.
     """
     half = np.maximum(thickness, 1e-12) / 2.0
     thin = ((results.object_shares * results.radii > options.max_thickness_ratio * half)
@@ -221,6 +238,12 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
             | (results.indentations > options.max_depth_ratio * half))
     strained = results.indentations > options.max_strain_ratio * results.radii
     flags = np.asarray(geometric_flags, np.int64) & ~batches.PATCH_COARSE
+    shares = results.object_shares
+    more = shares * (1.0 + EDGE_SLENDERNESS * results.radii / (2.0 * half))
+    flags = np.where(press_alone(links) & (more <= options.max_edge_yield),
+                     flags & ~batches.PATCH_REACHES_OBJECT_EDGE, flags)
+    flags = np.where(PAD_GROWTH * (1.0 - shares) <= options.max_edge_yield,
+                     flags & ~batches.PATCH_REACHES_LINK_EDGE, flags)
     for bad, flag in (
             (results.node_counts < options.min_nodes, batches.PATCH_COARSE),
             (thin, batches.PATCH_THIN), (strained, batches.PATCH_STRAINED),
@@ -229,6 +252,12 @@ def validity_flags(results: PatchResultants, geometric_flags: IntArray,
                          float(options.min_gap_ratio)), batches.PATCH_CLOSE)):
         flags = np.where(bad, flags | flag, flags)
     return flags
+
+
+def press_alone(links: IntArray) -> BoolArray:
+    """Return which of the patches of links ``(p,)`` are the only one of their link."""
+    alone: BoolArray = np.equal.outer(links, links).sum(axis=1) == 1
+    return alone
 
 
 def max_normal_forces(results: PatchResultants, max_pressures: Array) -> Array:

@@ -177,9 +177,10 @@ def test_patches_of_a_link_share_its_limit_as_they_share_its_force():
     assert np.isinf(shared_force_limits(links, forces, np.inf)).all()
 
 
-def flags_of(results, thickness=1.0, geometric=0, extent=0.0):
-    """Return the flags of results with one thickness and extent for all."""
-    return validity_flags(results, np.full(results.count, geometric),
+def flags_of(results, thickness=1.0, geometric=0, extent=0.0, links=None):
+    """Return the flags of results with one thickness and extent for all, each of its own link."""
+    links = np.arange(results.count) if links is None else links
+    return validity_flags(results, links, np.full(results.count, geometric),
                           np.full(results.count, thickness),
                           np.full(results.count, max(thickness, extent)), ValidityOptions())
 
@@ -243,8 +244,47 @@ def test_neighbours_on_one_side_are_close_and_opposite_ones_are_not():
 
 def test_flags_of_geometry_are_kept():
     _, results = results_of(paraboloid(0.05, 1e-3, 60))
-    flag = batches.PATCH_REACHES_LINK_EDGE
+    flag = batches.PATCH_THROUGH
     assert flags_of(results, geometric=flag)[0] == flag
+
+
+def test_the_edge_of_a_link_counts_where_its_pad_yields():
+    _, results = results_of(paraboloid(0.05, 1e-3, 60))
+    edge, most = batches.PATCH_REACHES_LINK_EDGE, 0.5 * ValidityOptions().max_edge_yield
+    for share, flag in ((1.0, 0), (1.0 - 0.9 * most, 0), (1.0 - 1.1 * most, edge), (0.0, edge)):
+        found = replace(results, indentations=share * results.depths)
+        assert flags_of(found, geometric=edge)[0] == flag
+
+
+def test_an_edge_counts_where_the_object_yields_or_the_link_passes_round_it():
+    nodes = paraboloid(0.05, 1e-3, 60)
+    beside = transformed(nodes, np.eye(3), np.array([0.2, 0.0, 0.0]))
+    results, edge = results_of(join(nodes, beside))[1], batches.PATCH_REACHES_OBJECT_EDGE
+    most = ValidityOptions().max_edge_yield
+    stiff, yielding = (replace(results, indentations=share * most * results.depths)
+                       for share in (0.9, 1.1))
+    assert flags_of(stiff, 1e3, edge).tolist() == [0, 0]
+    assert flags_of(yielding, 1e3, edge).tolist() == [edge, edge]
+    assert flags_of(stiff, 1e3, edge, links=np.array([3, 3])).tolist() == [edge, edge]
+
+
+# Finite elements: a ball of 10 mm goes 0.5 mm into a face that ends 0, 2 or 4 mm beside it, at an
+# angle; its force there, and of a half-space on the same part of a face [N].
+@pytest.mark.parametrize('angle, beside, force, half_space', [
+    (90.0, 0.0, 0.739, 1.406), (90.0, 2e-3, 1.248, 1.826), (90.0, 4e-3, 1.560, 1.828),
+    (60.0, 0.0, 0.244, 1.406), (60.0, 2e-3, 0.528, 1.826), (60.0, 4e-3, 0.812, 1.828),
+    (45.0, 0.0, 0.108, 1.406), (45.0, 2e-3, 0.239, 1.826), (45.0, 4e-3, 0.406, 1.828)])
+def test_no_contact_at_an_edge_is_left_unflagged_whose_force_is_off_by_more_than_a_tenth(
+        angle, beside, force, half_space):
+    _, results = results_of(paraboloid(0.01, 5e-4, 60))
+    disc = np.linspace(-1.0, 1.0, 401)[:, None] * 2.3e-3 + [beside, 0.0]
+    radius, middle = 1.7e-3, max(beside, disc[disc[:, 0] > 0.0, 0].mean())
+    thickness = 0.04 if angle == 90.0 else middle * np.tan(np.deg2rad(angle))
+    edge = batches.PATCH_REACHES_OBJECT_EDGE
+    for share in np.geomspace(1e-3, 1.0, 60):
+        there = replace(results, radii=np.array([radius]), indentations=share * results.depths)
+        error = share * (half_space / force - 1.0)
+        assert flags_of(there, thickness, edge)[0] & edge or error < 0.1
 
 
 def test_limits_of_validity_must_be_above_zero():

@@ -1,0 +1,155 @@
+"""Contacts at edges: a pad on a stiff face that ends, a cone and a wedge, by closed forms."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+from numpy.testing import assert_allclose
+
+from gripsim_ros.core.batches import PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.contact import (
+    ContactMesh, MeshIndenter, PatchOptions, sample_patch, SphereIndenter)
+from gripsim_ros.core.mechanics import MechanicsOptions
+from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_contact
+from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
+from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
+from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.transforms import transform
+from lattice_cases import one_patch, square_lattice
+
+#: Modulus E / (1 - nu^2) of the half-space [Pa].
+MODULUS = 1e5
+#: A pad so thick that it is a half-space: modulus [Pa], Poisson's ratio, thickness and side [m].
+PAD, PAD_SIZE = (2e6, 0.4, 1.0), 0.1
+#: Side of a steel bar [m] whose end is pressed into the pad, and how deep [m].
+BAR, DEPTH = 0.012, 2e-4
+#: Stiffness of a square punch over that of a round one of its area (King 1987) [-].
+SQUARE = 1.012
+#: Lattices of 70 nodes count a face's end by whole cells: -6 to +3 % over 60 poses [-].
+RTOL_FACE = 0.08
+RTOL_CONE, RTOL_WEDGE = 0.03, 0.015
+#: A block of 1 MPa, Poisson's ratio 0.4 [m], and what finite elements say two balls bear that are
+#: pressed into opposite faces (`python -m benchmarks fem_edges`): radius, depth [m], way of their
+#: middle to the edge of the faces [m], force [N].
+BLOCK = (0.05, 0.05, 0.04)
+BORNE = [(0.01, 5e-4, 7e-3, 1.772), (0.01, 5e-4, 5e-3, 1.654), (0.01, 5e-4, 3e-3, 1.430),
+         (0.01, 1.5e-3, 7e-3, 9.071), (0.01, 1.5e-3, 5e-3, 8.177), (0.01, 1.5e-3, 3e-3, 6.851),
+         (0.02, 5e-4, 7e-3, 2.500), (0.02, 5e-4, 5e-3, 2.284), (0.02, 5e-4, 3e-3, 1.923),
+         (0.02, 1.5e-3, 7e-3, 12.989), (0.02, 1.5e-3, 5e-3, 11.527), (0.02, 1.5e-3, 3e-3, 9.644)]
+
+
+def bar_in_pad(modulus, shift, turn):
+    """Return the loaded patches of a bar's end in a wide flat pad, frame of the bar."""
+    mesh = shapes.box([BAR, BAR, 0.06])
+    body = ElasticBody(GraspObject(mesh, Material(modulus, 0.3, 1000.0, 0.5)))
+    pad = shapes.box([PAD_SIZE, PAD_SIZE, PAD_SIZE])
+    c, s = np.cos(turn), np.sin(turn)
+    pose = transform(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]),
+                     np.array([*shift, 0.03 - DEPTH + PAD_SIZE / 2.0]))
+    patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
+                          MeshIndenter(ContactMesh.from_arrays(pad.vertices, pad.faces)), pose,
+                          np.array([0.0, 0.0, -1.0]), PatchOptions())
+    nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
+                       np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
+    return solve_contact(body, ContactProblem(nodes, np.array([patch.flags]),
+                                              np.array([patch.thickness])), {0: fit_layer(*PAD)})
+
+
+@given(x=st.floats(-0.02, 0.02), y=st.floats(-0.02, 0.02), turn=st.floats(-3.0, 3.0))
+@settings(max_examples=12)
+def test_the_end_of_a_steel_bar_presses_a_pad_as_a_square_punch_does(x, y, turn):
+    patches = bar_in_pad(2e11, (x, y), turn)
+    modulus = PAD[0] / (1.0 - PAD[1] ** 2)
+    exact = SQUARE * 2.0 * modulus * BAR / np.sqrt(np.pi) * DEPTH
+    assert_allclose(patches.results.magnitudes, [exact], rtol=RTOL_FACE)
+    assert patches.are_quantitative
+
+
+def test_the_end_of_a_bar_that_yields_beside_the_pad_is_flagged():
+    assert bar_in_pad(5e6, (0.0, 0.0), 0.0).flags & PATCH_REACHES_OBJECT_EDGE
+
+
+@pytest.mark.parametrize('modulus, quantitative', [(2e4, True), (2e6, False)])
+def test_a_link_that_ends_presses_what_is_soft_as_a_square_punch_does(modulus, quantitative):
+    mesh, bar = shapes.box([0.2, 0.2, 0.2]), shapes.box([BAR, BAR, 0.06])
+    body = ElasticBody(GraspObject(mesh, Material(modulus, 0.4, 1000.0, 0.5)))
+    pose = transform(np.eye(3), np.array([0.011, -0.013, 0.13 - DEPTH]))
+    patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
+                          MeshIndenter(ContactMesh.from_arrays(bar.vertices, bar.faces)), pose,
+                          np.array([0.0, 0.0, -1.0]), PatchOptions())
+    nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
+                       np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
+    found = solve_contact(body, ContactProblem(nodes, np.array([patch.flags]), np.array(
+        [patch.thickness])), {0: fit_layer(2e6, 0.45, 3e-3)})
+    assert patch.flags & PATCH_REACHES_LINK_EDGE
+    assert found.are_quantitative == quantitative
+    if quantitative:
+        exact = SQUARE * 2.0 * modulus / (1.0 - 0.4 ** 2) * BAR / np.sqrt(np.pi) * DEPTH
+        assert_allclose(found.results.magnitudes, [exact], rtol=RTOL_FACE)
+
+
+@pytest.mark.parametrize('angle', [70.0, 80.0])
+@given(u=st.floats(0.0, 1.0), v=st.floats(0.0, 1.0))
+@settings(max_examples=6)
+def test_a_cone_presses_a_half_space_as_sneddon_has_it(angle, u, v):
+    # Sneddon 1965: F = 2 E* d^2 tan(alpha) / pi, on a circle of radius 2 d tan(alpha) / pi.
+    slope, depth = 1.0 / np.tan(np.deg2rad(angle)), 1e-3
+    radius = 2.0 * depth / (np.pi * slope)
+    plane = square_lattice(1.3 * radius, radius / 12.0, (u, v))
+    points = np.column_stack([plane, np.zeros(len(plane))])
+    nodes = one_patch(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), (radius / 12.0) ** 2,
+                      depth - slope * np.linalg.norm(plane, axis=1))
+    force = solve_contact_forces(nodes, MODULUS, {}).forces.sum()
+    assert_allclose(force, 2.0 * MODULUS * depth ** 2 / (np.pi * slope), rtol=RTOL_CONE)
+
+
+def test_the_middle_of_a_long_wedge_presses_a_half_space_as_in_plane_strain():
+    # Johnson 1985, section 5.2: p = E* cot(alpha) acosh(a/|x|) / pi, so that over a length the
+    # load is P = E* cot(alpha) a, and the load times its distance |x| is P a / pi.
+    slope, half, spacing, depth = 0.1, 8e-3, 0.15e-3, 2.4e-4
+    ratios = []
+    for offset in (0.0, 0.5):          # a line of nodes on the ridge, and one on either side
+        x, y = np.meshgrid(spacing * (np.arange(-13, 14) + offset), spacing * np.arange(-53, 54))
+        points = np.column_stack([x.ravel(), y.ravel(), np.zeros(x.size)])
+        found = solve_contact_forces(
+            one_patch(points, np.tile([0.0, 0.0, 1.0], (len(points), 1)), spacing ** 2,
+                      depth - slope * np.abs(points[:, 0])), MODULUS, {})
+        middle = found.loaded[np.abs(points[found.rows[found.loaded], 1]) < 0.1 * half]
+        lengths = spacing * len(np.unique(points[found.rows[middle], 1]))
+        forces, ways = found.forces[middle] / lengths, np.abs(points[found.rows[middle], 0])
+        width = np.pi * (forces @ ways) / forces.sum()
+        ratios.append(forces.sum() / (MODULUS * slope * width))
+    assert_allclose(np.mean(ratios), 1.0, rtol=RTOL_WEDGE)
+    assert_allclose(ratios, 1.0, rtol=0.05)
+
+
+@pytest.fixture(scope='module')
+def block():
+    """Return the surface of the block, and the block by its own compliance."""
+    mesh = shapes.box(BLOCK)
+    return ContactMesh.from_arrays(mesh.vertices, mesh.faces), ElasticBody(
+        GraspObject(mesh, Material(1e6, 0.4, 500.0, 0.5)), MechanicsOptions(
+            elasticity='body', compliance=ComplianceOptions(tolerance=0.02)))
+
+
+@pytest.mark.parametrize('radius, depth, way, borne', BORNE)
+def test_no_pinch_at_an_edge_is_unflagged_that_finite_elements_deny(
+        block, radius, depth, way, borne):
+    surface, body = block
+    both = []
+    for side in (1.0, -1.0):
+        middle = [way - BLOCK[0] / 2.0, 0.0, side * (BLOCK[2] / 2.0 + radius - depth)]
+        both += sample_patch(surface, SphereIndenter(radius), transform(np.eye(3), middle),
+                             np.array([0.0, 0.0, -side]), PatchOptions(node_count=200))
+    counts = [len(patch.points) for patch in both]
+    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in both])
+                         for name in ('points', 'normals', 'areas', 'depths')),
+                       np.repeat([0, 1], counts), np.array([0, 1]))
+    found = solve_contact(body, ContactProblem(
+        nodes, np.array([patch.flags for patch in both]),
+        np.array([patch.thickness for patch in both])), {})
+    off = found.results.magnitudes[0] / borne - 1.0
+    assert abs(off) < 0.1 or not found.are_quantitative
+    # An edge farther than the body's nodes are apart is known, and a nearer one is not.
+    assert found.are_quantitative or way < 7e-3
+    assert off > 0.1 or way > 3e-3
