@@ -53,7 +53,7 @@ def test_a_slip_raises_the_forces_within_100_ms():
     assert execution.phase == Phase.LIFTING and forces[-1] > 1.3 * slipped
 
 
-@pytest.mark.parametrize('rate, late', [(50.0, 0.01), (30.0, 0.0), (30.0, 0.03)])
+@pytest.mark.parametrize('rate, late', [(50.0, 0.01), (50.0, 0.03), (30.0, 0.0), (30.0, 0.02)])
 def test_slow_pads_answer_a_slip_within_100_ms_too(rate, late):
     """As often as tactile frames come over the line; what was felt before the raise is no slip."""
     hand, execution = HoldingHand(SLIPPERY), by_feel(hold=hold_plan(damage=ROOMY))
