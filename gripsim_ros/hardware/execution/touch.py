@@ -26,6 +26,7 @@ STEP_SHARE = 0.2
 #: A force on its way to the end of a step rises by up to this multiple of what the step brings:
 #: the joints' own motion is in it, and chatter of the contact.
 ON_THE_WAY = 2.5
+LEAST_COMMON = 0.02     # Forces rise by this share at least, whatever room another has.
 #: Time of a step, and of the rest after it before forces are judged [s].
 STEP_TIME, REST_TIME = 0.05, 0.05
 #: Share of that rest after which forces count: the median of what is felt from then on.
@@ -69,7 +70,7 @@ class TouchWatch(FingerWatch):
         self._judged, self._step_from, self._pushed = -np.inf, -np.inf, 0
         self._touched = dict.fromkeys(self._loaded, 0.0)    # what each felt first [N]
         self._shares: dict[str, float] = {}
-        self._loads, self._holding, self._fault = False, False, ''
+        self._loads, self._holding, self._fault, self._common = False, False, '', STEP_SHARE
         self._rested: list[Measurement] = []    # since the fingers came to rest after a step
         self._paused: set[str] = set()          # fingers that wait for news of their pads
         self._silent_since: float | None = None
@@ -120,9 +121,9 @@ class TouchWatch(FingerWatch):
 
     def differences(self, measured: Measurement) -> list[str]:
         """Return which pads and motors differ; to be asked once fingers rest."""
-        told = [self._motors.differs(finger, self._force(finger, measured), measured)
-                for finger in self._pressing if not self._is_blind(finger, measured)]
-        return [one for one in told if one]
+        return list(filter(None, (
+            self._motors.differs(finger, self._force(finger, measured), measured)
+            for finger in self._pressing if not self._is_blind(finger, measured))))
 
     def start(self, measured: Measurement) -> tuple[Array, Array]:
         """Closing begins, as slowly as pads tell what they feel; return as ``FingerWatch``."""
@@ -268,6 +269,10 @@ class TouchWatch(FingerWatch):
         # Together: no force is raised by more than a step beyond the mean of all.
         mean = np.mean([min(1.0, share) for share in self._shares.values()] or [1.0])
         level = min(1.0, float(mean) + STEP_SHARE)
+        # Nor so far that another, onto which the object is pushed, would pass its limit.
+        rooms = [self._limit(name, wanted[name]) / wanted[name] - share
+                 for name, share in self._shares.items()]
+        self._common = max(LEAST_COMMON, min(rooms, default=1.0) / ON_THE_WAY)
         for finger in self._pressing:
             loaded = self._loaded[finger.name]
             if finger.name in forces:
@@ -316,7 +321,8 @@ class TouchWatch(FingerWatch):
         else:
             room = (self._limit(name, wanted[name]) - forces[name]) / ON_THE_WAY
             step = (min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness if self._holding
-                    else min(missing, STEP_SHARE * wanted[name], room) / loaded.stiffest)
+                    else min(missing, min(STEP_SHARE, self._common) * wanted[name], room)
+                    / loaded.stiffest)
             step *= 0.5 ** loaded.same      # a pad may be stuck or saturated
         return float(min(step, most, self._beyond - loaded.travel))
 
