@@ -32,7 +32,7 @@ LAYERS = {
         'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
         '< published'),
     'core.arm': (
-        'published, model < collision, loading < motion < search < choice'),
+        'published, model < collision, loading < motion < choice'),
     'core.planning': (
         'options, ranked_grasp, rejections, task < hypotheses, moving_object, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '

@@ -179,15 +179,13 @@ def _checked(name: str, kind: Any, value: Any) -> Any:
     numbers = np.atleast_1d(np.asarray(value, dtype=float))
     if numbers.size == 0 or not np.isfinite(numbers).all() or (numbers < 0.0).any():
         raise TaskError(f'planner option {name} must be finite and not negative, got {value!r}')
-    if kind in (int, 'int'):
+    if kind is int:
         least = 0 if name in ('robustness_samples', 'settling_steps') else 1
         if numbers.size != 1 or int(numbers[0]) != numbers[0] or numbers[0] < least:
             raise TaskError(
                 f'planner option {name} must be a whole number from {least}, got {value!r}')
         return int(numbers[0])
-    if kind in (float, 'float'):
-        return float(numbers[0])
-    return tuple(float(number) for number in numbers)
+    return float(numbers[0]) if kind is float else tuple(numbers.tolist())
 
 
 def _checked_weights(value: Any) -> dict[str, float]:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gripsim_ros.core.arm.motion import WHOLE_WAY
-from gripsim_ros.core.arm.search import MotionSearch
+from gripsim_ros.core.arm.choice import MotionSearch
 
 
 class MadeUpWays:

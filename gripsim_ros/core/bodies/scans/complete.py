@@ -153,17 +153,13 @@ def _checked(points: ArrayLike, scale: float) -> tuple[Array, tuple[str, ...]]:
                                  MIN_POINTS, MAX_POINTS)
     with np.errstate(over='ignore'):
         cloud = np.unique(scale * cloud, axis=0)
-    _check_extents(cloud, scale)
-    return cloud, notes
-
-
-def _check_extents(cloud: Array, scale: float) -> None:
     check_extent(cloud, scale)
     sizes = np.linalg.svd(cloud - cloud.mean(axis=0), compute_uv=False)
     for kind, size in (('on one line', sizes[1]), ('in one plane', sizes[2])):
         if size <= FLATNESS * sizes[0]:
             raise MeshError(f'the {len(cloud)} points of the scan lie {kind}: nothing tells how '
                             'deep the body is; scan it from an angle')
+    return cloud, notes
 
 
 def median_spacing(cloud: Array) -> float:

@@ -165,7 +165,7 @@ def find_rest(solid: QuadraticSolid, law: StrainLaw, surface: ContactSurface,
         blocks = solid.pattern.blocks(solid.stiffness(law, x))
         faces, matrices = surface.stiffness(x, obstacles)
         if len(faces):
-            blocks = blocks + solid.pattern.blocks_at(faces, matrices)
+            blocks = blocks + solid.pattern.blocks(matrices, faces)
         matrix = solid.pattern.matrix(blocks, pull[:, 0])
         step = -solver.solve(matrix, residual.ravel()).reshape(-1, 3)
         slope = float((step * residual).sum())

@@ -150,15 +150,14 @@ class BlockPattern:
         wide = elements.astype(np.int64)
         return (wide[:, :, None] * self._count + wide[:, None, :]).ravel()
 
-    def blocks(self, matrices: Array) -> Array:
-        """Return the blocks (P, 3, 3) of element matrices (T, a, 3, a, 3)."""
-        return self._summed(self._index, matrices)
+    def blocks(self, matrices: Array, elements: IntArray | None = None) -> Array:
+        """
+        Return the blocks (P, 3, 3) of element matrices (T, a, 3, a, 3).
 
-    def blocks_at(self, elements: IntArray, matrices: Array) -> Array:
-        """Return the same of parts of elements, such as faces (F, b), with their matrices."""
-        return self._summed(np.searchsorted(self._pairs, self._keys(elements)), matrices)
-
-    def _summed(self, index: IntArray, matrices: Array) -> Array:
+        The same of parts of elements, such as faces (F, b), where these are given.
+        """
+        index = (self._index if elements is None else
+                 np.searchsorted(self._pairs, self._keys(elements)))
         parts = matrices.transpose(0, 1, 3, 2, 4).reshape(-1, 9)
         sums = [np.bincount(index, parts[:, k], len(self._pairs)) for k in range(9)]
         return np.stack(sums, axis=1).astype(float).reshape(-1, 3, 3)

@@ -176,13 +176,11 @@ class _Closings(ItemWork[CommonClosing]):
 
 
 def _check_task(task: Task) -> None:
-    for name in ('obstacles', 'keep_out', 'contact_region'):
-        if len(getattr(task, name)):
+    for name in ('obstacles', 'keep_out', 'contact_region', 'approach_direction'):
+        value = getattr(task, name)
+        if value is not None and len(value):
             raise TaskError(f'the published method knows no task.{name}: plan without it, or '
                             'without the published method')
-    if task.approach_direction is not None:
-        raise TaskError('the published method knows no task.approach_direction: plan without it, '
-                        'or without the published method')
 
 
 def _force(grasp: RankedGrasp) -> tuple[float, int]:
