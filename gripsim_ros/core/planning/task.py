@@ -192,7 +192,7 @@ def moved_region(region: Array, T_new_old: Array) -> Array:
 
 def task_load_cases(task: Task, R_object_canonical: Array) -> Array:
     """
-    Return the load cases of a task ``(c, 9)``, see ``grasp_theory.grasp_map.load_cases``.
+    Return the load cases of a task ``(c, 9)``, see ``grasp_map.load_cases``.
 
     Parameters
     ----------

@@ -59,7 +59,7 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
         Where the joints are sent then [rad]; stretched springs exert torques.
     dynamics : ClosingDynamics
     loads : (c, 9) float, optional
-        Load cases (see ``grasp_theory.grasp_map.load_cases``) that the closed hand is to bear, without
+        Load cases (see ``grasp_map.load_cases``) that the closed hand is to bear, without
         the ground.
     spin_radius : float, optional
         At which friction resists the turn about a contact's normal [m].
@@ -257,7 +257,7 @@ class ClosingPredictions:
     task : Task
     dynamics : ClosingDynamics
     loads : (c, 9) float
-        Load cases of the task, see ``grasp_theory.grasp_map.load_cases``; of more than ``MOST_LOADS`` some
+        Load cases of the task, see ``grasp_map.load_cases``; of more than ``MOST_LOADS`` some
         are tried, evenly chosen.
     """
 
