@@ -26,7 +26,7 @@ LAYERS = {
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
         '< deformation < options < body < indentation, state_builder < stage < published_stage'),
     'core.mechanics.finite_strain': (
-        'laws < solid < meshing, obstacles '
+        'element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),
     'core.mechanics.stability': (
         'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '

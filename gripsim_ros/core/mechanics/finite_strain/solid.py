@@ -9,6 +9,7 @@ from scipy import sparse
 from ...arrays import Array, IntArray
 from ...bodies.mesh import sum_by_label
 from ..quadratic_elements import EDGES, shape_slopes
+from .element_matrices import element_matrices
 from .laws import StrainLaw
 
 #: Outward sides of a tetrahedron of positive volume: corners, then the nodes between them.
@@ -127,12 +128,8 @@ class QuadraticSolid:
         moduli *= self.weights[..., None, None]
         swelling = np.einsum('tq,tqxj,tqaj->tax', self.weights, turned, self.gradients,
                              optimize=True)
-        changes = np.einsum('tqak,ij->tqikaj', self.gradients, np.eye(3)).reshape(count, 36, 30)
-        stresses = (moduli @ changes.reshape(count, 4, 9, 30)).reshape(count, 36, 30)
-        rows = swelling.reshape(count, 30, 1)
-        bulk = (law.volume_curvature(ratios) / self.volumes)[:, None, None]
-        matrices = changes.swapaxes(1, 2) @ stresses + bulk * rows * rows.swapaxes(1, 2)
-        return matrices.reshape(count, 10, 3, 10, 3)
+        return element_matrices(self.gradients, moduli.reshape(count, 4, 3, 3, 3, 3), swelling,
+                                law.volume_curvature(ratios) / self.volumes)
 
 
 class BlockPattern:
