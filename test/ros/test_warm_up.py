@@ -1,6 +1,8 @@
 """Every kernel that a request can reach is loaded before the services are announced."""
 
 import os
+from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +21,16 @@ from gripsim_ros.ros.nodes.base.node_base import reliable  # noqa: E402
 
 #: Hypotheses of a plan.
 FEW = 4
+#: An arm, the nodes of a suite that has it, and where an object is within its reach.
+ARM = Path(__file__).parents[1] / 'data' / 'ur5e.yaml'
+ASKED = {*NODES, 'arm_planner'}
+IN_REACH = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
 
 
 @pytest.fixture(scope='module')
 def suite(tmp_path_factory):
-    with Suite(os.environ, parameters=parameters(tmp_path_factory.mktemp('parameters'))) as run:
+    values = parameters(tmp_path_factory.mktemp('parameters'))
+    with Suite(os.environ, parameters=values, arm=ARM) as run:
         yield run
 
 
@@ -41,15 +48,15 @@ def kernel_counts(client):
 
     def found():
         return {status.name: int(pair.value) for array in heard for status in array.status
-                for pair in status.values if pair.key == 'kernels' and status.name in NODES}
-    assert wait_for(lambda: len(heard) > 2 * len(NODES) and set(found()) == set(NODES))
+                for pair in status.values if pair.key == 'kernels' and status.name in ASKED}
+    assert wait_for(lambda: len(heard) > 2 * len(ASKED) and set(found()) == ASKED)
     client.node.destroy_subscription(listener)
     return found()
 
 
 def test_no_request_loads_a_kernel_that_was_not_there_at_the_start(suite, client):
-    before = kernel_counts(client)
-    rich = goal(hypotheses=FEW, seed=3)
+    before, ask = kernel_counts(client), partial(goal, object_pose=IN_REACH, hypotheses=FEW)
+    rich = ask(seed=3)
     rich.task.external_wrenches = [Wrench(force=Vector3(x=0.5)), Wrench(torque=Vector3(z=0.01))]
     rich.task.gravity_directions = [Vector3(z=-1.0)]
     rich.task.approach_direction, rich.task.approach_half_angle = Vector3(z=-1.0), 3.0
@@ -60,19 +67,22 @@ def test_no_request_loads_a_kernel_that_was_not_there_at_the_start(suite, client
     rich.task.keep_out, rich.task.keep_out_poses = [rod], [away]
     rich.task.contact_region, rich.task.contact_region_poses = [box], [near]
     rich.obstacles, rich.obstacle_poses = [rod, box], [away, away]
-    moved = goal(hypotheses=FEW)
+    moved = ask()
     moved.task.has_displacement, moved.task.displacement.translation.z = True, 0.003
-    slippery = goal(hypotheses=FEW)
+    carried = ask(arm_criterion='whole')
+    carried.task.has_displacement, carried.task.displacement.translation.z = True, 0.05
+    slippery = ask()
     slippery.material.friction = 0.03
     cut = ball().mesh.vertices[ball().mesh.vertices[:, 2] > 0.0]
-    seen = goal(hypotheses=FEW)
+    seen = ask()
     seen.mesh, seen.completion = type(seen.mesh)(), 'mirror'
     seen.cloud = cloud_to_msg(cut, [0.0, 0.0, 1.0])
-    refined = goal(hypotheses=FEW, elasticity='auto')
-    for request in (goal(hypotheses=FEW), rich, moved, slippery, seen, refined):
+    refined = ask(elasticity='auto')
+    for request in (ask(), rich, moved, carried, slippery, seen, refined):
         answer = client.plan(request)
         assert STATUS_NAMES[answer.status] in ('SUCCEEDED', 'NO_GRASP'), answer.message
-    grasps = client.plan(goal(hypotheses=FEW)).grasps
+    grasps = client.plan(ask()).grasps
     client.evaluate(EvaluateGrasp.Request(
-        mesh=goal().mesh, material=goal().material, grasps=grasps, max_planning_time=600.0))
+        mesh=goal().mesh, material=goal().material, grasps=grasps, max_planning_time=600.0,
+        object_pose=IN_REACH))
     assert kernel_counts(client) == before

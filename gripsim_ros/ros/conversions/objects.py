@@ -8,9 +8,12 @@ from gripsim_interfaces.msg import Material as MaterialMsg
 
 from ...core.bodies import GraspObject, Material, TriangleMesh
 from ...core.bodies.material import DEFAULT_KEY, LIMITS, NUMBERS
-from ...core.errors import MaterialError, MeshError
+from ...core.errors import GripsimError, MaterialError, MeshError
 from .arrays import fields_from_msg, fields_to_msg
 from .geometry import check_size
+
+#: Longest label of an object, and name of a material [characters].
+LONGEST_LABEL = 256
 
 _MESH_SHAPES = {'vertices': ('V', 3), 'faces': ('F', 3)}
 
@@ -39,6 +42,7 @@ def material_from_msg(msg: MaterialMsg, library: Mapping[str, Material]) -> Mate
     MaterialError
         The name is not in the library, nothing is given, or a number is out of range.
     """
+    check_label('material.name', msg.name, MaterialError)
     if msg.youngs_modulus != 0.0:
         numbers = {name: getattr(msg, name) for name in NUMBERS}
         numbers |= {name: np.inf for name in LIMITS if numbers[name] == 0.0}
@@ -49,6 +53,12 @@ def material_from_msg(msg: MaterialMsg, library: Mapping[str, Material]) -> Mate
     got = f'{msg.name!r}' if msg.name else 'neither a name nor youngs_modulus'
     raise MaterialError(f'material must be one of {", ".join(sorted(library))} '
                         f'or have youngs_modulus above 0 Pa, got {got}')
+
+
+def check_label(name: str, text: str, error: type[GripsimError]) -> None:
+    """Raise ``error`` where a text is too long to travel with everything that is said of it."""
+    if len(text) > LONGEST_LABEL:
+        raise error(f'{name} must have at most {LONGEST_LABEL} characters, got {len(text)}')
 
 
 def grasp_object_to_msg(grasp_object: GraspObject, scale: float = 1.0) -> GraspObjectMsg:
@@ -66,10 +76,12 @@ def grasp_object_from_msg(msg: GraspObjectMsg) -> GraspObject:
     Raises
     ------
     MeshError
-        It is too large, an index points past the vertices, or ``object_id`` is another content's.
+        It is too large, its label too long, an index points past the vertices, or ``object_id`` is
+        another content's.
     GripsimError
         The mesh or the material cannot be used.
     """
+    check_label('label', msg.label, MeshError)
     check_size(len(msg.vertices) // 3, len(msg.faces) // 3)
     arrays = fields_from_msg(msg, _MESH_SHAPES, {})
     vertices, faces = arrays['vertices'], arrays['faces']

@@ -19,7 +19,7 @@ from ..clouds import cloud_from_msg, has_cloud
 from ..geometry import (
     LARGEST, mesh_from_msg, pose_from_msg, primitives_from_msg, primitives_to_msg,
     transform_from_msg, transform_to_msg, vector_to_msg, xyz)
-from ..objects import material_from_msg
+from ..objects import check_label, material_from_msg
 
 Array = NDArray[np.float64]
 MeshArrays = tuple[Array, NDArray[np.int64]]
@@ -31,8 +31,6 @@ STANDARD_GRAVITY = 9.81
 MOST_ROWS = 1000
 #: Most load cases: each gravity direction is met with each wrench.
 MOST_LOAD_CASES = 30_000
-#: Longest label of an object [characters].
-LONGEST_LABEL = 256
 #: Bytes of a triangle in a binary STL file.
 STL_BYTES = 50
 
@@ -159,9 +157,7 @@ class RequestReader:
 
 def _check_sizes(msg) -> None:
     """Refuse what is too long to travel with every question, before it is read; TaskError."""
-    if len(msg.object_id) > LONGEST_LABEL:
-        raise TaskError(f'object_id must have at most {LONGEST_LABEL} characters, got '
-                        f'{len(msg.object_id)}')
+    check_label('object_id', msg.object_id, TaskError)
     task = msg.task
     counts = {'task.gravity_directions': task.gravity_directions,
               'task.external_wrenches': task.external_wrenches, 'task.keep_out': task.keep_out,

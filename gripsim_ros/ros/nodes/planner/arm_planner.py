@@ -12,19 +12,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gripsim_interfaces.msg import Grasp
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup
 from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectoryPoint
 from visualization_msgs.msg import MarkerArray
 
 from ....core.arm import (
     ArmTask, check_distances, checked_criterion, choose_by_arm, load_arm)
 from ....core.errors import ArmError, GripsimError
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME
-from ....core.transforms import inverse
+from ....core.planning import Task
+from ....core.transforms import inverse, transform
+from ....library.hands.warm_up_scene import warm_up_object, warm_up_obstacles
 from ....library.planned_arm import load_other_arms, part_meshes, parts_of_others
 from ....library.resources import confined_resolver, material_library, resolve_uri
-from ...conversions import RequestReader
+from ...conversions import RequestReader, pose_to_msg
+from ...conversions.objects import LONGEST_LABEL
 from ...conversions.requests.arm import arm_to_msg
 from ...conversions.requests.ranked import ranked_grasp_from_msg
 from ...markers import MarkerFrame, arm_markers
@@ -36,6 +41,9 @@ from ..ring.stage_node import ObjectStore
 
 #: Time for a question without a limit [s].
 LONGEST = 60.0
+#: Where the object of the first, made-up question is before the palm, so near that their distance
+#: is needed, and how far the palm draws back from it [m].
+BEFORE_PALM, DRAWN_BACK = 0.06, 0.03
 
 PARAMETERS = (
     NodeParameter('arm_config', str, 'File of the arm, see docs/arm.md.'),
@@ -84,6 +92,23 @@ class ArmPlannerNode(SuiteNode):
             callback_group=self.housekeeping)
         self._parts, self._other_parts = part_meshes(self.arm), parts_of_others(self._others)
 
+    def warm_up(self) -> None:
+        """Choose the arm's motion to a made-up grasp beside obstacles."""
+        T_object_palm, T_palm_drawn = (transform(np.eye(3), -way * self.hand.approach)
+                                       for way in (BEFORE_PALM, DRAWN_BACK))
+        T_base_object = self.arm.palm_pose(self.arm.start) @ inverse(T_object_palm)
+        preshape = self.hand.preshapes[0]
+        msg = Grasp(hand_pose=pose_to_msg(T_object_palm),
+                    pregrasp_pose=pose_to_msg(T_object_palm @ T_palm_drawn))
+        msg.joint_trajectory.joint_names = list(self.hand.joint_names)
+        msg.joint_trajectory.points = [JointTrajectoryPoint(positions=list(row))
+                                       for row in (preshape.open, preshape.closed)]
+        choose_by_arm(
+            [ranked_grasp_from_msg(msg, np.eye(4), self.hand.joint_names)],
+            Task(obstacles=warm_up_obstacles(), displacement_object=T_palm_drawn),
+            warm_up_object(), self.hand, ArmTask(
+                self.arm, T_base_object, None, self._criterion, self._others))
+
     def _take(self, values: Mapping[str, Any]) -> None:
         """Take the library of materials for the requests that come."""
         self.reader = RequestReader(
@@ -105,7 +130,7 @@ class ArmPlannerNode(SuiteNode):
         try:
             self.objects.add_message(msg)
         except GripsimError as error:
-            self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
+            self.report_error(f'object {msg.label[:LONGEST_LABEL]!r} refused: {one_line(error)}')
 
     def _on_joints(self, msg: JointState) -> None:
         joints = self._joints_of(msg)

@@ -17,6 +17,7 @@ from gripsim_interfaces.msg import RingHeader
 from ....core.bodies import GraspObject
 from ....core.errors import GripsimError
 from ...conversions import grasp_object_from_msg
+from ...conversions.objects import LONGEST_LABEL
 from ...conversions.ring.stages import RingMessageError
 from ..base.health import Meter
 from ..base.memory import return_memory
@@ -226,7 +227,7 @@ class StageNode(SuiteNode):
             if self.NEEDS_OBJECT and self.active:
                 self._ahead.submit(self.objects.prepare_newest, msg.object_id)
         except Exception as error:
-            self.report_error(f'object {msg.label!r} refused: {one_line(error)}')
+            self.report_error(f'object {msg.label[:LONGEST_LABEL]!r} refused: {one_line(error)}')
 
     def _on_input(self, side: str, msg, info: dict) -> None:
         ring = msg.ring

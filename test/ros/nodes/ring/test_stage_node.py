@@ -15,6 +15,7 @@ from gripsim_interfaces.msg import RingHeader  # noqa: E402
 
 from gripsim_ros.core.batches import ConfigurationBatch  # noqa: E402
 from gripsim_ros.core.bodies import GraspObject, Material, shapes  # noqa: E402
+from gripsim_ros.core.errors import GripsimError  # noqa: E402
 from gripsim_ros.ros import conversions  # noqa: E402
 from gripsim_ros.ros.conversions.ring.stages import RingMessageError  # noqa: E402
 from gripsim_ros.ros.nodes.base.broadcaster import FrameBroadcaster  # noqa: E402
@@ -216,6 +217,15 @@ def test_the_same_content_is_found_by_each_of_its_labels():
     assert store.find('apple').id == store.find('pear').id == apple.id
     assert store.find('') is other and store.find(apple.id).id == apple.id
     assert store.find('plum') is None
+
+
+@pytest.mark.parametrize('field', ['label', 'material.name'])
+def test_a_label_as_long_as_a_book_is_refused_in_a_short_line(field):
+    store, msg = ObjectStore(lambda body: body, 2), conversions.grasp_object_to_msg(named(0))
+    setattr(msg.material if field == 'material.name' else msg, field.split('.')[-1], 'x' * 10**7)
+    with pytest.raises(GripsimError, match=f'{field} must have at most 256 characters') as error:
+        store.add_message(msg)
+    assert len(str(error.value)) < 100 and len(store) == 0
 
 
 def test_memory_is_given_back_when_a_large_object_is_prepared_or_forgotten(monkeypatch):
