@@ -82,7 +82,7 @@ def vessel(tally: Tally, client, path: Path, chance) -> None:
 
 def on_a_table(tally: Tally, client, path: Path, chance) -> None:
     """Offer a thing on a table: it has grasps, and no link is ever below the table's top."""
-    height, width = chance.uniform(*HEIGHTS), chance.uniform(0.03, 0.06, 2)
+    height, width = chance.uniform(*HEIGHTS), chance.uniform(0.02, 0.06, 2)
     body = [lambda: shapes.box([*width, height], 0.006),
             lambda: shapes.ellipsoid([*(0.5 * width), 0.5 * height], 0.006),
             lambda: shapes.cylinder(0.5 * width[0], height, edge_length=0.006)][

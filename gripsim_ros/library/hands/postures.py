@@ -12,7 +12,7 @@ from ...core.contact.distance.clearance import pair_clearances
 from ...core.contact.stage import LinkShapes
 from ...core.hand import HandModel, forward_kinematics
 from ...core.hand.description import Preshape
-from ...core.planning.hypotheses.generate import many_fingers_shares
+from ...core.planning.hypotheses.prescreen import many_fingers_shares
 from ...core.transforms import apply, inverse
 from .fingers import STEPS, Bend, FoundFinger, start_posture
 from .opposition import WIDE, Grip, aligned, opposed_grips

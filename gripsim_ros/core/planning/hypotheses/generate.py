@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import combinations
 from typing import TypeVar
 from weakref import WeakKeyDictionary
 
@@ -21,9 +20,10 @@ from ..task import Task, moved_region
 from .distance_field import DistanceField, build_distance_field
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import (
-    NO_TOUCH, diverse_order, hand_is_free, place_palms, score_closings, without_duplicates)
+    NO_TOUCH, diverse_order, hand_is_free, many_fingers_shares, place_palms, score_closings,
+    without_duplicates)
 from .primitives import within_region
-from .surroundings import hand_sweep, link_points, point_balls, ways_out
+from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_out
 
 Part = TypeVar('Part')
 Result = TypeVar('Result')
@@ -60,19 +60,10 @@ PATH_STEPS = 14
 #: Number of attempts to move a hand out of its surroundings, and clearance beyond the smallest
 #: allowed [m]: links are known by samples of their points.
 CLEARING_STEPS, OBSTACLE_SLACK = 4, 0.002
+#: Distances beyond the smallest at which palms that come straight from an obstacle stand [m].
+LIFTS = (0.0, 0.003, 0.006, 0.01, 0.015)
 #: Offset from the centre of mass at which its score is 0 [m].
 OFFSET_LENGTH = 0.03
-
-
-def many_fingers_shares(count: int) -> Array:
-    """Return shares (s, count) of closing forces [-]: all alike, pairs, one against others."""
-    one = np.eye(count)
-    rows = [] if count == 2 else [np.full(count, 1.0 / count)]
-    rows += [0.5 * (one[i] + one[j]) for i, j in combinations(range(count), 2)]
-    rows += [0.5 * one[i] + 0.5 / size * one[list(group)].sum(axis=0)
-             for i in range(count) for size in range(2, count)
-             for group in combinations([j for j in range(count) if j != i], size)]
-    return np.array(rows)
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,17 +125,23 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     -----
     Source: seed 001, 'formation of grasp hypotheses' (decimated object, not a box or
     sphere). Departures: centred on the section instead of the face's centroid; ordered
-    by a prescreen along the pads' paths through a distance field.
+    by a prescreen along the pads' paths through a distance field. Where surroundings leave less
+    than ``count``, palms also come straight away from each obstacle, as from above a table.
 
     """
     T_object_canonical = grasp_object.canonical_frame
     scene = _scene(grasp_object, hand, T_object_canonical, options, task)
-    poses, faces, preshapes = _candidates(scene, seed)
-    keep = _in_approach_cone(poses[:, :3, :3] @ hand.approach, T_object_canonical, task)
-    poses, faces, preshapes = poses[keep], faces[keep], preshapes[keep]
+    candidates = _candidates(scene, seed, *_approach_rays(scene.faces))
+    poses, faces, preshapes = _in_approach_cone(*candidates, hand, T_object_canonical, task)
+    moved, scores = _prescreened(scene, poses, preshapes, is_wanted)
+    if len(scene.obstacles) and np.isfinite(scores).sum() < count:
+        candidates = _straight_from_obstacles(scene, seed)
+        more, rays, kinds = _in_approach_cone(*candidates, hand, T_object_canonical, task)
+        poses, faces, preshapes, moved, scores = (np.concatenate(pair) for pair in zip(
+            (poses, faces, preshapes, moved, scores),
+            (more, -1 - rays, kinds, *_prescreened(scene, more, kinds, is_wanted))))
     if len(poses) == 0:
         return [], 0
-    moved, scores = _prescreened(scene, poses, preshapes, is_wanted)
     if len(scene.obstacles) and np.isneginf(scores).all():  # rejections say what is in the way
         moved, scores = _prescreened(replace(scene, obstacles=scene.obstacles[:0]),
                                      poses, preshapes, is_wanted)
@@ -209,14 +206,14 @@ def decimated(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     return mesh
 
 
-def _candidates(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
+def _candidates(scene: _Scene, seed: int, normals: Array, stands: Array
+                ) -> tuple[Array, IntArray, IntArray]:
     """Return palm poses (n, 4, 4) in the canonical frame, their faces and preshapes."""
     options, hand = scene.options, scene.hand
     rolls = 2.0 * np.pi * np.arange(options.roll_count) / options.roll_count
     if seed:
         step = 2.0 * np.pi / options.roll_count
         rolls = np.concatenate([rolls, rolls + np.random.default_rng(seed).uniform(0.0, step)])
-    normals, stands = _approach_rays(scene.faces)
     rotations = grasp_axes(np.repeat(normals, len(rolls), axis=0), np.tile(rolls, len(normals)))
     centroids = np.repeat(stands, len(rolls), axis=0)
     palm = hand.links[hand.palm_index].mesh.vertices @ hand.palm_axes
@@ -267,12 +264,36 @@ def _closing_centre(hand: HandModel, number: int) -> Array:
     return np.array([*lateral, points[..., 2].max()])
 
 
-def _in_approach_cone(approaches: Array, T_object_canonical: Array, task: Task) -> BoolArray:
+def _straight_from_obstacles(scene: _Scene, seed: int) -> tuple[Array, IntArray, IntArray]:
+    """
+    Return palms as of ``_candidates`` that come straight away from each obstacle.
+
+    Their open hand is clear of it, with ``LIFTS`` to spare.
+    """
+    rays, distances = rays_away(scene.obstacles)
+    poses, faces, preshapes = _candidates(scene, seed, rays, np.zeros_like(rays))
+    lifts = np.tile(np.resize(LIFTS, len(scene.options.palm_gaps)),
+                    len(poses) // len(scene.options.palm_gaps))
+    margin = scene.options.min_clearance + OBSTACLE_SLACK
+    for number in range(len(scene.hand.preshapes)):
+        rows = np.flatnonzero(preshapes == number)
+        points, away = _prescreen_hand(scene.hand, number)[-1][0], rays[faces[rows]]
+        lowest = np.einsum('ni,nij,mj->nm', away, poses[rows, :3, :3], points).min(axis=1)
+        place = margin - distances[faces[rows]] - lowest + lifts[rows]
+        now = np.einsum('ni,ni->n', away, poses[rows, :3, 3])
+        poses[rows, :3, 3] += (place - now)[:, None] * away
+    return poses, faces, preshapes
+
+
+def _in_approach_cone(poses: Array, faces: IntArray, preshapes: IntArray, hand: HandModel,
+                      T_object_canonical: Array, task: Task) -> tuple[Array, IntArray, IntArray]:
+    """Return those candidates that approach as the task allows."""
     if task.approach_direction is None:
-        return np.ones(len(approaches), dtype=bool)
+        return poses, faces, preshapes
     axis = task.approach_direction / np.linalg.norm(task.approach_direction)
-    approach = approaches @ T_object_canonical[:3, :3].T
-    return approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    approach = poses[:, :3, :3] @ hand.approach @ T_object_canonical[:3, :3].T
+    keep = approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    return poses[keep], faces[keep], preshapes[keep]
 
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:

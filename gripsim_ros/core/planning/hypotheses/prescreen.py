@@ -1,5 +1,7 @@
 """The prescreen: palm placement, hands closing in a distance field, and a diverse order."""
 
+from itertools import combinations
+
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
@@ -12,6 +14,17 @@ from ...numerics.vec3 import placed
 SCORE_TOLERANCE = 1e-9
 #: Step of a pad's path where it touches nowhere.
 NO_TOUCH = -1
+
+
+def many_fingers_shares(count: int) -> Array:
+    """Return shares (s, count) of closing forces [-]: all alike, pairs, one against others."""
+    one = np.eye(count)
+    rows = [] if count == 2 else [np.full(count, 1.0 / count)]
+    rows += [0.5 * (one[i] + one[j]) for i, j in combinations(range(count), 2)]
+    rows += [0.5 * one[i] + 0.5 / size * one[list(group)].sum(axis=0)
+             for i in range(count) for size in range(2, count)
+             for group in combinations([j for j in range(count) if j != i], size)]
+    return np.array(rows)
 
 
 @njit(cache=True)

@@ -23,6 +23,8 @@ GROUP_PARTS = 8
 LONG_EDGE, POINT_SPACING = 0.004, 0.01
 #: Parts of the straight way to the grasp at which the open hand is looked at [-].
 APPROACH_PARTS = (0.0, 0.5, 1.0)
+#: Number of obstacles, the nearest ones, from which palms come straight.
+MOST_RAYS = 6
 #: Step of a hand's points that count whatever the fingers touch.
 ALWAYS = -1
 
@@ -156,6 +158,15 @@ def primitive_distance(row: Array, point: Array, outward: Array) -> float:
         outward[k] = (row[4 + 4 * k] * across[0] + row[5 + 4 * k] * across[1]
                       + row[6 + 4 * k] * across[2])
     return distance
+
+
+def rays_away(obstacles: Array) -> tuple[Array, Array]:
+    """Return unit directions (k, 3) to the origin from what is nearest, and distances (k,) [m]."""
+    rays, origin = np.zeros((len(obstacles), 3)), np.zeros(3)
+    distances = np.array([primitive_distance(row, origin, ray)
+                          for row, ray in zip(obstacles, rays)])
+    nearest = np.argsort(distances, kind='stable')[:MOST_RAYS]
+    return rays[nearest], distances[nearest]
 
 
 @njit(cache=True)
