@@ -27,12 +27,13 @@ DETAIL_SURFACE = 2
 
 #: By which model of the object a question is to be answered: as the stage is configured; by
 #: half-spaces; by these, while the object's own compliance is prepared for questions to come; by
-#: its own compliance.
+#: its own compliance; by half-spaces, and all else by the rules of the papers as printed.
 AS_CONFIGURED = ''
 HALF_SPACE = 'half_space'
 HALF_SPACE_FIRST = 'half_space_first'
 OWN_COMPLIANCE = 'body'
-ELASTICITIES = (AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE)
+AS_PRINTED = 'as_printed'
+ELASTICITIES = (AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, AS_PRINTED)
 
 
 #: Flags of a contact patch that tell why its numbers are not quantitative.

@@ -26,6 +26,7 @@ from ..core.planning import (
     GraspEvaluator, GraspPlanner, NearestMiss, PlannerOptions, Progress, PublishedPlanner,
     PublishedRules, RankedGrasp, Task)
 from ..core.planning.closings import yields_as_a_whole
+from ..core.planning.hypotheses.surroundings import rays_away
 from ..core.planning.options import IN_TWO_STAGES
 from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance
@@ -140,6 +141,7 @@ def warm_up() -> None:
     """
     ball = GraspObject(shapes.sphere(0.03, 0.006), Material(1.0e6, 0.45, 1000.0, 0.6))
     hand = load_default_hand()
+    rays_away(FAR_BOX)
     planner = GraspPlanner(ball, hand, Task(obstacles=FAR_BOX), planner_options(),
                            max_hypotheses=2, max_grasps=1)
     run(planner, Pipeline(hand, ball, mechanics_options(), link_shapes(hand)))

@@ -141,8 +141,8 @@ def _check_published(published: bool, nodes: bool, database: str | None,
     if not published:
         return
     if nodes:
-        raise InputError('--published does not go with --nodes: the stages of a suite answer by '
-                         'their own rules, and none by the printed ones')
+        raise InputError('--published does not go with --nodes: a suite plans so where the '
+                         'parameter published of grasp_planner says it')
     if database is not None:
         raise InputError('--published does not go with --database: it holds no such plans')
     if elasticity is not None:

@@ -11,7 +11,7 @@ from itertools import product
 import numpy as np
 
 from ...arrays import Array
-from ...batches import ConfigurationBatch
+from ...batches import AS_PRINTED, ConfigurationBatch
 from ...bodies import GraspObject, TriangleMesh
 from ...errors import TaskError
 from ...hand import HandModel
@@ -68,7 +68,7 @@ class PublishedPlanner(AskAndTell):
         else:
             hypotheses, self.proposed = propose_hypotheses(grasp_object, hand, task, options,
                                                            count, seed)
-        conditions = Conditions.of(task, load_cases)
+        conditions = Conditions.of(task, load_cases, AS_PRINTED)
         self._work = _Closings(
             {hypothesis.number: CommonClosing(hypothesis, hand, options, task.displacement_object)
              for hypothesis in hypotheses}, conditions, options)

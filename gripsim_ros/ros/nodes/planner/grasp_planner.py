@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import count
 from typing import Any
@@ -24,8 +24,9 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.serialization import deserialize_message
 
-from ....core.planning import Ask, PlannerOptions
+from ....core.planning import Ask, GraspPlanner, PlannerOptions
 from ....core.planning.options import checked_elasticity
+from ....core.planning.published.planner import PublishedPlanner
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
@@ -45,7 +46,7 @@ from .plan_shown import PARAMETERS as SHOWN_PARAMETERS
 from .plan_shown import PlanShown
 from .requests_served import RequestServer
 from .sessions import STAGES, Answer, RingSettings, Session
-from .stored_plans import StoredPlans
+from .stored_plans import StoredPlan, StoredPlans
 from .warm_up import warm_up_planner
 
 #: How long the action server keeps results [s]: what asks for one asks within seconds, and what is
@@ -75,6 +76,8 @@ PARAMETERS = (
     NodeParameter('max_attempts', int, 'Attempts before STAGE_MISSING.', 1, 20),
     NodeParameter('elasticity', str, 'Model of the object where a request names none: half_space, '
                   'auto (in two stages); empty: as planner_config says.'),
+    NodeParameter('published', bool, 'Plan as the grasp paper prints it, for comparison, see '
+                  'docs/model/published.md.'),
     NodeParameter('object', str, 'Mesh file or URI of an object to publish; empty: none.'),
     NodeParameter('object_scale', float, 'Factor that makes its lengths metres.', 1e-6, 1e6),
     NodeParameter('material', str, 'Its material in the library; empty: the default.'),
@@ -172,6 +175,17 @@ class GraspPlannerNode(SuiteNode):
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT,
             **action_server_quality())
+
+    def planner_for(self, request: Request, msg, wanted: int, is_wanted: Callable[[], bool]
+                    ) -> GraspPlanner | PublishedPlanner | StoredPlan:
+        """Return who plans for a request, the database first; ``wanted`` grasps at most."""
+        hypotheses = int(msg.max_hypotheses) or self.options.max_hypotheses
+        asked = (request.grasp_object, self.hand, request.task, self.options, int(msg.seed),
+                 hypotheses, self.arm_choice.grasps_to_plan(wanted, hypotheses))
+        if self.values['published']:
+            return PublishedPlanner(*asked)
+        return self.stored_plans.find(request, msg) or GraspPlanner(
+            *asked, msg.elasticity or self.options.elasticity, is_wanted=is_wanted)
 
     def warm_up(self) -> None:
         """Plan grasps of a small object; publish the one of the parameters."""

@@ -11,7 +11,7 @@ from gripsim_interfaces.msg import Grasp
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ....core.errors import GripsimError, TaskError
-from ....core.planning import GraspEvaluator, GraspPlanner, Progress, RankedGrasp
+from ....core.planning import AskAndTell, GraspEvaluator, Progress, RankedGrasp
 from ....core.planning.task import LEAST_ARM_TIME
 from ....core.transforms import apply
 from ...conversions import (
@@ -167,14 +167,9 @@ class RequestServer:
         node, msg, begin = self._node, plan.msg, plan.session.begin
         wanted = self._wanted(msg)
 
-        def prepare(request: Request) -> GraspPlanner | StoredPlan:
+        def prepare(request: Request) -> AskAndTell | StoredPlan:
             node.arm_choice.check(msg, request.grasp_object.id)
-            hypotheses = int(msg.max_hypotheses) or node.options.max_hypotheses
-            return node.stored_plans.find(request, msg) or GraspPlanner(
-                request.grasp_object, node.hand, request.task, node.options, int(msg.seed),
-                hypotheses, node.arm_choice.grasps_to_plan(wanted, hypotheses),
-                msg.elasticity or node.options.elasticity,
-                is_wanted=lambda: not plan.session.done.is_set())
+            return node.planner_for(request, msg, wanted, lambda: not plan.session.done.is_set())
 
         if goal_handle is not None:
             plan.session.on_progress = self._feedback(goal_handle, plan)

@@ -7,6 +7,7 @@ from ....core.batches import DETAIL_SURFACE, ConfigurationBatch, GraspStateBatch
 from ....core.fields import DTYPES, declared
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
+from ....core.planning.hypotheses.surroundings import rays_away
 from ....core.transforms import apply
 from ....library.hands.warm_up_scene import RADIUS, warm_up_object, warm_up_obstacles
 
@@ -26,6 +27,7 @@ def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
 
     The stages are elsewhere: what a link that overlaps the ball presses is a straight line.
     """
+    rays_away(warm_up_obstacles())      # where surroundings leave too few hypotheses
     planner = GraspPlanner(warm_up_object(), hand, Task(obstacles=warm_up_obstacles()), options,
                            max_hypotheses=HYPOTHESES)
     for _ in range(MOST_QUESTIONS):

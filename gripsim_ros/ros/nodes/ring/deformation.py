@@ -2,14 +2,17 @@
 
 import sys
 from dataclasses import replace
+from weakref import WeakKeyDictionary
 
 from gripsim_interfaces.msg import Contacts, GraspStates, RingHeader
 from visualization_msgs.msg import MarkerArray
 
-from ....core.batches import HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE
+from ....core.batches import AS_PRINTED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE
 from ....core.bodies import GraspObject
 from ....core.mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
 from ....core.mechanics.boundary_elements.disk_cache import MIN_NODES, ComplianceOptions
+from ....core.mechanics.published_stage import evaluate_published, published_options
+from ....core.planning.published.rules import LEAST_REGIONS
 from ....library.hands.warm_up_scene import warm_up_contacts, warm_up_object
 from ....library.resources import cache_directory
 from ...conversions import contacts_from_msg, grasp_states_from_msg, grasp_states_to_msg
@@ -17,11 +20,11 @@ from ...markers import MarkerFrame, live_markers
 from ..base.node_base import config_mapping, latest, one_line, run
 from ..base.parameters import NodeParameter
 from .compliances import Compliances
-from .stage_node import StageNode
+from .stage_node import PUBLISHED, StageNode
 
 PARAMETERS = (
     NodeParameter('mechanics_config', str, 'Mechanics options; empty: config/mechanics.yaml.'),
-    NodeParameter('object_frame', str, 'Frame of the live markers.'))
+    NodeParameter('object_frame', str, 'Frame of the live markers.'), PUBLISHED)
 
 
 class DeformationNode(StageNode):
@@ -38,6 +41,8 @@ class DeformationNode(StageNode):
             config_mapping(self.values['mechanics_config'], 'mechanics'))
         self._options = options.with_folder(cache_directory())
         self._compliances = Compliances(self._tell_warnings)
+        #: Bodies for the printed rules, of those that were asked about by them.
+        self._printed: WeakKeyDictionary[ElasticBody, ElasticBody] = WeakKeyDictionary()
         self._markers = self.create_publisher(MarkerArray, 'live/markers', latest())
 
     def prepare(self, grasp_object: GraspObject) -> ElasticBody:
@@ -58,6 +63,16 @@ class DeformationNode(StageNode):
         for elasticity in (HALF_SPACE, OWN_COMPLIANCE):
             for contacts in warm_up_contacts(self.hand, elasticity):
                 evaluate_contacts(body, self.hand, contacts)
+        if self.values['published']:
+            for contacts in warm_up_contacts(self.hand, AS_PRINTED):
+                evaluate_published(self._as_printed(body), self.hand, contacts, LEAST_REGIONS - 1)
+
+    def _as_printed(self, prepared: ElasticBody) -> ElasticBody:
+        """Return the same object for the printed rules, kept as long as it is."""
+        if prepared not in self._printed:
+            self._printed[prepared] = ElasticBody(
+                prepared.grasp_object, published_options(self._options))
+        return self._printed[prepared]
 
     def answer(self, msg: Contacts, prepared: ElasticBody, ring: RingHeader) -> GraspStates:
         """
@@ -75,7 +90,11 @@ class DeformationNode(StageNode):
                                      "prepares the object's own compliance")
             if not own.result():
                 return self._failure(ring, RingHeader.NO_COMPLIANCE, prepared.warnings[-1])
-        states = evaluate_contacts(prepared, self.hand, contacts)
+        if wanted == AS_PRINTED:
+            prepared = self._as_printed(prepared)
+            states = evaluate_published(prepared, self.hand, contacts, LEAST_REGIONS)
+        else:
+            states = evaluate_contacts(prepared, self.hand, contacts)
         return grasp_states_to_msg(states, contacts.configurations, ring)
 
     def _at_work_since(self) -> float | None:

@@ -32,6 +32,9 @@ PLAN_DEPTH = 16
 #: Labels that are remembered.
 MAX_LABELS = 4 * LATCHED_OBJECTS
 
+#: Of stages that also answer by the rules of the papers.
+PUBLISHED = NodeParameter('published', bool, 'Load what answers as printed need before it serves; '
+                          'a question says by which rules.')
 #: Who sends a stage what it answers.
 ASKERS = {'forward_kinematics': 'grasp_planner', 'contact_detection': 'forward_kinematics',
           'deformation': 'contact_detection'}

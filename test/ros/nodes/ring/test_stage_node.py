@@ -24,14 +24,15 @@ from gripsim_ros.ros.nodes.base.parameters import (  # noqa: E402
     NodeParameter, ParameterError, default_values, unknown_parameters)
 from gripsim_ros.ros.nodes.planner import grasp_planner  # noqa: E402
 from gripsim_ros.ros.nodes.planner.grasp_planner import GraspPlannerNode  # noqa: E402
-from gripsim_ros.ros.nodes.ring import deformation, forward_kinematics, stage_node  # noqa: E402
+from gripsim_ros.ros.nodes.ring import (  # noqa: E402
+    contact_detection, deformation, forward_kinematics, stage_node)
 from gripsim_ros.ros.nodes.ring.forward_kinematics import ForwardKinematicsNode  # noqa: E402
 from gripsim_ros.ros.nodes.ring.stage_node import (  # noqa: E402
     PLAN_DEPTH, STAGE_PARAMETERS, ObjectStore)
 
 PARAMETERS = {
     'forward_kinematics': (*STAGE_PARAMETERS, *forward_kinematics.PARAMETERS),
-    'contact_detection': STAGE_PARAMETERS,
+    'contact_detection': (*STAGE_PARAMETERS, *contact_detection.PARAMETERS),
     'deformation': (*STAGE_PARAMETERS, *deformation.PARAMETERS),
     'grasp_planner': grasp_planner.PARAMETERS}
 INFO = {'received_timestamp': 0}
