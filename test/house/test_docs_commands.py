@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 import typer
 
+from convex_cases import step_mesh
 from gripsim_ros.core.bodies import shapes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -200,7 +201,16 @@ def test_commands_of_the_papers_table_run(tmp_path, monkeypatch, capsys, long):
     np.savetxt('ring.csv', 0.03 * np.stack([np.cos(turns), np.sin(turns)], axis=1), delimiter=',')
     for file, height in (('first.csv', 0.0), ('second.csv', 0.1)):
         np.savetxt(file, [[0, 0, height], [1, 0, height], [0, 1, height]], delimiter=',')
+    np.savetxt('third.csv', [[.2, .2, -.1], [.2, .2, .1], [.3, .2, .1]], delimiter=',')
+    step = step_mesh()
+    trimesh.Trimesh(step.vertices, step.faces, process=False).export('step.ply')
     (tmp_path / 'task.yaml').write_text('displacement: {position: [0.0, 0.0, 0.004]}\n')
+    for file, target in (('arm.yaml', 'ur5e.yaml'), ('ur5e.urdf', 'ur5e.urdf')):
+        (tmp_path / file).symlink_to(ROOT / 'test' / 'data' / target)
+    (tmp_path / 'pose.yaml').write_text('position: [0.5, 0.1, 0.3]\n')
+    (tmp_path / 'others.yaml').write_text(
+        '- {arm: arm.yaml, pose: {position: [1.0, 0.9, 0.0], orientation: [0, 0, 1, 0]},\n'
+        '   joints: [[0.0, -1.6, 1.6, -1.6, -1.6, 0.0]]}\n')
     chosen = [command for command in dict.fromkeys(row[2] for row in paper_rows())
               if command.startswith('gripsim ') and bool(LONG.search(command)) == long]
     assert len(chosen) > 2

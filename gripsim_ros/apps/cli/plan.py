@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -150,6 +151,14 @@ def _check_published(published: bool, nodes: bool, database: str | None,
                          'alone')
 
 
+def _way_unknown(request: PlanRequest, levels: Mapping[str, int]) -> dict[str, str]:
+    from ...core.planning.manipulation.search import way_unknown
+    if request.task.displacement_object is None:
+        return {}
+    said = way_unknown(request.task.displacement_object, levels)
+    return {'way_unknown': said} if said else {}
+
+
 def _limit(name: str, value: int | None) -> int:
     return 0 if value is None else count(name, value)
 
@@ -223,6 +232,7 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
         'timed_out': result.timed_out and not progress.interrupted,
         'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs,
         **({'reach': dict(result.reach_levels)} if result.reach_levels else {}),
+        **_way_unknown(request, {} if for_arm else result.reach_levels),
         **({'method': PUBLISHED} if published else {})}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, result.grasps,
                       result.rejections, statistics, result.nearest_miss,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,6 +65,9 @@ def preshape(
         thickness: Annotated[float, typer.Option(
             '--thickness', parser=real_number, metavar='M',
             help='Of the phalanges of --lengths.')] = 0.0,
+        published: Annotated[bool, typer.Option(
+            '--published', help='Keep the clearance as the closure paper prints it, by moving '
+            'the coordinates of the contour.')] = False,
         picture: Annotated[Path | None, typer.Option(
             '--picture', help='Write a PNG of the closure.')] = None,
         hand: Hand = '', json: Json = False, out: Out = None) -> None:
@@ -80,6 +83,8 @@ def preshape(
     read = _read_shape(shape, positive('--scale', scale), normal, mirror)
     for note in read.notes:
         say(f'warning: {shape}: {note}')
+    if published:
+        read, clearance = _moved(read, clearance), 0.0
     if lengths is None:
         gaps = GAPS if gap is None else (_not_negative('--gap', gap),)
         friction = read_material(material).friction
@@ -99,6 +104,17 @@ def preshape(
         say(f'wrote {picture}')
     if not json:
         _print(answer, shape)
+
+
+def _moved(read: _Shape, clearance: float) -> _Shape:
+    """Return a shape with the published virtual contour instead of its own."""
+    from ...core.planning.planar_closing.preshape import prism_of
+    from ...core.planning.published.virtual_contour import virtual_contour
+    contour = read.contour
+    middle = 0.5 * (contour.points.min(axis=0) + contour.points.max(axis=0))
+    contour = replace(contour, points=middle + virtual_contour(
+        contour.points - middle, [abs(clearance)] * 2, interference=clearance < 0.0))
+    return replace(read, contour=contour, walls=prism_of(contour))
 
 
 def _not_negative(name: str, value: float) -> float:

@@ -31,6 +31,9 @@ def print_answer(answer: PlanAnswer) -> None:
             sorted(answer.rejected.items(), key=lambda item: (-item[1], item[0]))])
     say(f'{numbers["evaluated"]} of {numbers["total"]} hypotheses judged in '
         f'{numbers["planning_time"]:.1f} s')
+    for said in (numbers.get('message'), numbers.get('way_unknown')):
+        if answer.grasps and said:
+            say(said)
 
 
 def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:

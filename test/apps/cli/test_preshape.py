@@ -54,6 +54,18 @@ def test_a_section_of_a_mesh_is_closed_on(files):
     assert 'fingers touch' in ' '.join(out.split())
 
 
+def test_the_published_clearance_is_that_of_a_contour_with_moved_coordinates(files):
+    """The same as to move each coordinate away from the middle and to keep no clearance."""
+    np.savetxt(files / 'moved.csv', CIRCLE + np.where(CIRCLE < 0.0, -0.002, 0.002), delimiter=',')
+    lengths = '--lengths', '0.09', '0.07', '--json'
+    answers = [strict(gripsim('preshape', files / name, *lengths, *further)[1])
+               for name, *further in (('circle.csv', '--clearance', '0.002', '--published'),
+                                      ('moved.csv',), ('circle.csv', '--clearance', '0.002'))]
+    published, moved, own = (np.array(answer['angles']) for answer in answers)
+    np.testing.assert_allclose(published, moved, rtol=0.0, atol=1e-9)
+    assert np.abs(published - own).max() > 1e-3         # parts on both sides of an axis move apart
+
+
 @pytest.mark.parametrize('arguments, said', [
     (('no.csv',), 'no such file'), (('line.npy',), 'lie on one line'),
     (('few.npy',), 'at least 3 different finite points, got 2'),

@@ -5,7 +5,7 @@ A way on which the object would collide with obstacles is refused first.
 """
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,13 +20,14 @@ from ..closing.batching import Conditions, ItemWork
 from ..closing.closing import Closing
 from ..closing.knowledge import HeldGrasp
 from ..hypotheses.primitives import primitive_points
-from ..ranked_grasp import LEVELS, NOWHERE, ManipulationResult, RankedGrasp
+from ..ranked_grasp import (
+    LEVELS, NOT_ASKED, NOWHERE, WITH_ARM, ManipulationResult, ManipulationStep, RankedGrasp)
 from ..ranking.assemble import rank_key
 from ..ranking.score import with_reach_term
 from ..rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE
 from ..task import FINGERS_ONLY, PREFER_FINGERS, Task, moved_region
 from ..verdicts import Verdicts
-from .follow_path import PathFollower
+from .follow_path import ROUND_OFF, PathFollower
 from .kinematics import object_path
 
 
@@ -97,9 +98,10 @@ class ManipulationSearch(ItemWork[PathFollower]):
             return grasp
         steps = max(len(self._path) - 1, 1)
         share = 1.0 if result.by_fingers else max(result.failed_step - 1, 0) / steps
-        score, terms = with_reach_term(grasp.score, grasp.terms, share, self._verdicts.options,
-                                       weigh)
-        return replace(grasp, reach=result, score=score, terms=terms)
+        options = self._verdicts.options
+        score, terms = with_reach_term(grasp.score, grasp.terms, share, options, weigh)
+        return replace(grasp, reach=result, score=score, terms=terms, warnings=grasp.warnings
+                       + thin_steps(result.steps, options.margin_band[0]))
 
     def result(self, number: int) -> ManipulationResult | None:
         """Return the result of a grasp, None while it is not known."""
@@ -142,6 +144,49 @@ class ManipulationSearch(ItemWork[PathFollower]):
             if held and result is not None and result.level == NOWHERE:
                 self._verdicts.exclude(number, FINGERS_CANNOT_MOVE if self._task.reach ==
                                        FINGERS_ONLY else CANNOT_MOVE)
+
+
+def thin_steps(steps: Sequence[ManipulationStep], least: float) -> tuple[str, ...]:
+    """
+    Return a warning where an arm carries a grasp that bears less than a grasp shall.
+
+    Parameters
+    ----------
+    steps : sequence of ManipulationStep
+        From the grasp on.
+    least : float
+        Margin of closing [-]; a grasp that had less keeps its own.
+    """
+    reserve = min(least, steps[0].margin) if steps else least
+    thin = [number for number, step in enumerate(steps) if step.margin < reserve - ROUND_OFF]
+    if not thin:
+        return ()
+    return (f'on the way the fingers could not keep their reserve in {len(thin)} of '
+            f'{len(steps) - 1} steps: {min(steps[number].margin for number in thin):.2f} of the '
+            f'loads are held there, where a grasp shall hold {reserve:.2f}',)
+
+
+def way_unknown(T_object_moved: Array, levels: Mapping[str, int]) -> str:
+    """
+    Return what nobody knows of the object's way where no arm is asked; '' if all is known.
+
+    Parameters
+    ----------
+    T_object_moved : (4, 4) float
+        The task's displacement.
+    levels : mapping of str to int
+        Grasps by who moves the object, and those not followed.
+    """
+    said = []
+    if levels.get(WITH_ARM):
+        turn = np.rad2deg(Rotation.from_matrix(T_object_moved[:3, :3]).magnitude())
+        said.append(f'no arm is asked whether it carries the object '
+                    f'{1e3 * np.linalg.norm(T_object_moved[:3, 3]):.0f} mm and {turn:.0f}° away, '
+                    f'as {levels[WITH_ARM]} of {sum(levels.values())} grasps need')
+    if levels.get(NOT_ASKED):
+        said.append(f'time was up before the object\'s way was followed with {levels[NOT_ASKED]} '
+                    f'of {sum(levels.values())} grasps')
+    return '; '.join(said)
 
 
 def turned_loads(task: Task, load_cases: Array, T_object_moved: Array) -> Array:

@@ -33,6 +33,10 @@ from .object_way import PublishedWay, PublishedWays
 from .rules import PublishedRules
 
 
+#: First warning of each grasp: messages carry it, too.
+TOLD = 'planned as the grasp paper prints it, for comparison, see docs/model/published.md'
+
+
 class PublishedPlanner(AskAndTell):
     """
     Plan grasps as the grasp paper prints it; parameters and errors as of ``GraspPlanner``.
@@ -144,7 +148,8 @@ class PublishedPlanner(AskAndTell):
         way = self._ways.items.get(closing.hypothesis.number)
         return replace(
             grasp, method=PUBLISHED, reach=way.result if way else None,
-            warnings=grasp.warnings + _cone_warning(held.state, self._reference.friction))
+            warnings=(TOLD, *grasp.warnings, *_cone_warning(held.state,
+                                                            self._reference.friction)))
 
 
 class _Closings(ItemWork[CommonClosing]):

@@ -9,7 +9,9 @@ from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 from rclpy.callback_groups import ReentrantCallbackGroup
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ....core.arrays import Array
 from ....core.errors import TaskError
+from ....core.planning.manipulation.search import way_unknown
 from ....core.planning.rejections import ARM_NOT_ASKED, ARM_OUT_OF_TIME, NO_ARM_MOTION
 from ....core.planning.task import ARM_TIME_SHARE
 from ...quality import many_calls
@@ -78,9 +80,12 @@ class ArmChoice:
             raise TaskError(answer.message)
 
     def order(self, msg, object_id: str, response: PlanGrasp.Response, timeout: float,
-              wanted: int, tick: Callable[[], bool] = lambda: True) -> None:
+              wanted: int, tick: Callable[[], bool] = lambda: True,
+              displacement: Array | None = None) -> None:
         """
         Leave the grasps of an answer to which the arm has the shortest ways, in that order.
+
+        Without an arm the message says what is not known of the object's way.
 
         Parameters
         ----------
@@ -96,8 +101,15 @@ class ArmChoice:
             Most grasps of the answer.
         tick : callable
             Called once a second while the answer is awaited; False: wait no longer.
+        displacement : (4, 4) float or None
+            Of the object, that the task wants.
         """
-        if self._client is None or not response.grasps:
+        if not response.grasps:
+            return
+        if self._client is None:
+            if displacement is not None:
+                response.message = _joined(response.message, way_unknown(
+                    displacement, dict(zip(response.reach_levels, response.reach_counts))))
             return
         answer = self._ask(msg, object_id, response.grasps, timeout, wanted, tick)
         if answer is None or answer.status != PlanGrasp.Response.SUCCEEDED:
@@ -154,4 +166,4 @@ class ArmChoice:
 
 
 def _joined(first: str, second: str) -> str:
-    return f'{first}; {second}' if first else second
+    return '; '.join(filter(None, (first, second)))

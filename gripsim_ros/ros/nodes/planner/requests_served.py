@@ -186,7 +186,8 @@ class RequestServer:
                 return goal_handle is None or not goal_handle.is_cancel_requested
             limit = planning_time(msg) or node.options.max_planning_time
             left = max(begin + limit - time.monotonic(), LEAST_ARM_TIME)
-            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick)
+            node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick,
+                                  plan.request.task.displacement_object)
             response.planning_time = time.monotonic() - begin
             node.show(plan.session.planner.ranked(), response, plan.request)
 

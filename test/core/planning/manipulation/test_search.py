@@ -1,5 +1,6 @@
 """Moving the held object: what joints alone can do, and grasps followed along a path."""
 
+from dataclasses import replace
 from functools import lru_cache
 from types import SimpleNamespace
 
@@ -27,9 +28,10 @@ from gripsim_ros.core.planning.manipulation.kinematics import (
     Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
     follow_object, object_jacobian, object_path)
 from gripsim_ros.core.planning.manipulation.search import (
-    ALLOWED_DEPTH, ManipulationSearch, first_colliding_pose)
+    ALLOWED_DEPTH, ManipulationSearch, first_colliding_pose, thin_steps, way_unknown)
 from gripsim_ros.core.planning.options import REACH_TERM, ManipulationOptions
-from gripsim_ros.core.planning.ranked_grasp import COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM
+from gripsim_ros.core.planning.ranked_grasp import (
+    COMPLIANT, HAND_ONLY, NOT_ASKED, NOWHERE, WITH_ARM)
 from gripsim_ros.core.planning.rejections import CANNOT_MOVE, FINGERS_CANNOT_MOVE
 from gripsim_ros.core.planning.task import ANY, FINGERS_ONLY, PREFER_FINGERS
 from gripsim_ros.core.transforms import apply, from_rotation_vector, inverse, transform
@@ -265,7 +267,7 @@ class Answers:
                                          Conditions.of(task, np.zeros((1, 9))), vertices)
         self.failing = failing
 
-    def result(self):
+    def result(self, carried=1.2):
         """Follow one grasp; an attempt ends with a step that is told to fail."""
         failing = iter(self.failing)
         steps = next(failing, ())
@@ -277,7 +279,9 @@ class Answers:
                 self.search.fail(0, f'told at {step}')
                 steps = next(failing, ())
             else:
-                self.search.take(0, self.state)
+                by_arm = bool(self.failing) and step > 2
+                self.search.take(0, replace(self.state, margin=carried) if by_arm
+                                 else self.state)
         return self.search.result(0)
 
 
@@ -297,6 +301,28 @@ class TestFailedStep:
     def test_without_a_way_it_is_where_the_farthest_attempt_fails(self):
         reach = Answers((2,), (7,), (10,), displacement_object=OFF).result()
         assert reach.level == NOWHERE and reach.failed_step == 10
+
+    def test_an_arm_that_carries_with_less_reserve_is_told(self):
+        """Contacts of this hand do not move, so that no correction brings the margin back."""
+        least = planner_options().margin_band[0]
+        kept = Answers((2,), (3,), displacement_object=OFF).result(carried=least)
+        assert kept.level == WITH_ARM and not thin_steps(kept.steps, least)
+        thin = Answers((2,), (3,), displacement_object=OFF).result(carried=1.07)
+        warning, = thin_steps(thin.steps, least)
+        lower = sum(step.margin < least for step in thin.steps)
+        assert thin.level == WITH_ARM and f'in {lower} of {len(thin.steps) - 1} steps: 1.07' \
+            in warning and 0 < lower < len(thin.steps)
+        assert not thin_steps(thin.steps, 1.05)          # a reserve of less is kept
+
+    def test_what_no_arm_was_asked_and_what_time_left_is_said(self):
+        far = transform(Rotation.from_euler('x', 90.0, degrees=True).as_matrix(),
+                        np.array([0.0, 0.0, 3.0]))
+        assert way_unknown(far, {WITH_ARM: 3, COMPLIANT: 2}) == (
+            'no arm is asked whether it carries the object 3000 mm and 90° away, as 3 of 5 '
+            'grasps need')
+        assert way_unknown(far, {NOT_ASKED: 4, COMPLIANT: 1}) == (
+            "time was up before the object's way was followed with 4 of 5 grasps")
+        assert not way_unknown(far, {COMPLIANT: 2, NOWHERE: 1}) and not way_unknown(far, {})
 
     def test_an_object_that_would_meet_its_surroundings_is_refused(self):
         """A plate 9 mm ahead, met by more than touching at the sixth step of 2 mm."""

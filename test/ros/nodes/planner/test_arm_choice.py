@@ -3,6 +3,7 @@
 from contextlib import nullcontext
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 pytest.importorskip('rclpy', reason='needs rclpy: `make setup`')
@@ -95,6 +96,18 @@ def test_without_an_arm_or_its_node_nothing_is_checked(monkeypatch):
     assert not hasattr(arm, 'removed')
     ArmChoice(node, 'an_arm').check(PlanGrasp.Request(), 'a hash')
     assert arm.removed
+
+
+def test_without_an_arm_the_answer_says_that_nobody_was_asked_about_the_way():
+    choice = ArmChoice(SimpleNamespace(create_client=None), '')
+    response = PlanGrasp.Response(grasps=[Grasp()], reach_levels=['with_arm'], reach_counts=[1])
+    choice.order(PlanGrasp.Request(), 'a hash', response, 1.0, 10)
+    assert not response.message                     # nothing is to be moved
+    far = np.eye(4)
+    far[2, 3] = 3.0
+    choice.order(PlanGrasp.Request(), 'a hash', response, 1.0, 10, displacement=far)
+    assert response.message == ('no arm is asked whether it carries the object 3000 mm and 0° '
+                                'away, as 1 of 1 grasps need')
 
 
 class PickyArm(Arm):

@@ -11,6 +11,7 @@ from suite_cases import ball, goal, parameters, quick_options  # noqa: E402
 
 from gripsim_ros import plan_grasps  # noqa: E402
 from gripsim_ros.core.planning import PlannerOptions  # noqa: E402
+from gripsim_ros.core.planning.published.planner import TOLD  # noqa: E402
 from gripsim_ros.core.planning.published.rules import PublishedRules  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient, STATUS_NAMES  # noqa: E402
@@ -44,6 +45,7 @@ def test_it_answers_as_one_process_does_to_the_last_bit(tmp_path):
     for msg, grasp in zip(answer.grasps, right.grasps):
         here = ranked_grasp_from_msg(msg, np.eye(4), names)
         assert here.hypothesis == grasp.hypothesis
+        assert here.warnings == grasp.warnings and here.warnings[0] == TOLD
         np.testing.assert_allclose(here.T_object_palm, grasp.T_object_palm, atol=ATOL_ROTATION)
         for name in ('trajectory', 'grip_positions', 'centre_of_mass'):
             np.testing.assert_array_equal(getattr(here, name), getattr(grasp, name), name)
