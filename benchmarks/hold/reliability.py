@@ -1,4 +1,8 @@
-"""Predicted robustness against physics: the first-ranked grasp where the object's pose is off."""
+"""
+Predicted robustness against physics: grasps where the object is not where it was thought.
+
+``python -m benchmarks hold_reliability [NAME ...] [--samples N] [--count N] [--figure FILE]``
+"""
 
 import argparse
 import json
@@ -10,61 +14,127 @@ import numpy as np
 from benchmarks.hold.bodies import all_objects, MATERIALS, true_pieces
 from benchmarks.hold.shake import add_options, hold, HeldObject
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.core.planning.ranking.robustness import draw_samples
+from gripsim_ros.core.planning import RankedGrasp, Task
+from gripsim_ros.core.planning.moving_object.closing_motion import mean_friction_radius
+from gripsim_ros.core.planning.ranking.robustness import draw_samples, pressing_command
 from gripsim_ros.core.transforms import inverse
 from gripsim_ros.library.grasp_file import grasp_to_mapping
 from gripsim_ros.library.in_process import plan_grasps, planner_options, robust_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 #: Standard deviations of the pose [m]; of its rotation a degree for each millimetre.
-POSITIONS = (0.3e-3, 1e-3, 3e-3, 10e-3)
+POSITIONS = (0.3e-3, 1e-3, 2e-3, 3e-3, 5e-3, 10e-3)
 DEGREES_PER_METRE = 1e3
 QUICK = ('apple', 'egg', 'cylinder', 'box')
+#: Edges of the predicted shares that are looked at together.
+BINS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.999, 1.001)
 
 
 def examine(name: str, mesh, mass: float, kind: str, arguments) -> list[dict]:
-    """Return predicted and simulated shares of an object's first grasp at each error."""
+    """Return predicted and simulated shares of an object's first and last grasp at each error."""
     modulus, poisson, friction = MATERIALS[kind]
     body = GraspObject(mesh, Material(modulus, poisson, mass / mesh.volume, friction))
-    hand, options = load_default_hand(), planner_options()
-    grasps = plan_grasps(body, hypotheses=arguments.hypotheses).grasps[:1]
+    grasps = plan_grasps(body, hypotheses=arguments.hypotheses, budget=600.0).grasps
+    chosen = list(dict.fromkeys([0, len(grasps) - 1]))[:arguments.count] if grasps else []
     pieces, records = true_pieces(name, mesh) if grasps else [], []
-    for position in POSITIONS if grasps else ():
-        spread = replace(options.uncertainty, position=position,
-                         rotation=np.deg2rad(DEGREES_PER_METRE * position))
-        predicted = robust_grasps(body, grasps, None, arguments.samples,
-                                  options=replace(options, uncertainty=spread))[0].robustness
-        held = 0
-        for sample in draw_samples(body, spread, arguments.samples, 0):
-            moved = replace(grasps[0], T_object_palm=inverse(sample.T_object_moved)
-                            @ grasps[0].T_object_palm)
-            thing = HeldObject(pieces, mass, sample.grasp_object.material.friction,
-                               arguments.torsion)
-            held += hold(grasp_to_mapping(moved, hand.joint_names), thing, hand,
-                         arguments.meshes, arguments.squeeze).held
-        records.append({'object': name, 'position': position, 'samples': arguments.samples,
-                        'predicted': predicted.holding, 'held': held / arguments.samples})
-        print(f'{name:20} {1e3 * position:4.1f} mm  predicted {predicted.holding:.2f}  held '
-              f'{records[-1]["held"]:.2f}', flush=True)
+    for grasp in (grasps[number] for number in chosen):
+        for position in POSITIONS:
+            rotation = np.deg2rad(DEGREES_PER_METRE * position)
+            (judged,) = robust_grasps(body, [grasp], Task(pose_uncertainty=(position, rotation)),
+                                      arguments.samples)
+            held = held_of(body, grasp, pieces, mass, position, rotation, arguments)
+            records.append({'object': name, 'rank': grasp.rank, 'position': position,
+                            'samples': arguments.samples,
+                            'predicted': judged.robustness.holding, 'held': held})
+            print(f'{name:20} rank {grasp.rank:2} {1e3 * position:4.1f} mm  predicted '
+                  f'{records[-1]["predicted"]:.2f}  held {held:.2f}', flush=True)
     return records
+
+
+def held_of(body: GraspObject, grasp: RankedGrasp, pieces: list, mass: float, position: float,
+            rotation: float, arguments) -> float:
+    """Return the share of the same samples that the simulated hand holds."""
+    hand, options = load_default_hand(), planner_options()
+    spread = replace(options.uncertainty, position=position, rotation=rotation)
+    command = pressing_command(hand, grasp, options.uncertainty.squeeze)
+    told, held = replace(grasp, grip_positions=command), 0
+    for sample in draw_samples(body, spread, arguments.samples, 0):
+        moved = replace(told, T_object_palm=inverse(sample.T_object_moved) @ grasp.T_object_palm)
+        thing = HeldObject(pieces, mass, sample.grasp_object.material.friction,
+                           mean_friction_radius(grasp))
+        held += hold(grasp_to_mapping(moved, hand.joint_names), thing, hand, arguments.meshes,
+                     0.0).held
+    return held / arguments.samples
+
+
+def tables(records: list[dict]) -> str:
+    """Return the shares at each error, and the simulated share at each predicted one."""
+    lines = ['| error | grasps | predicted | held |', '|---|---|---|---|']
+    for position in sorted({record['position'] for record in records}):
+        some = [record for record in records if record['position'] == position]
+        lines.append(f'| {1e3 * position:g} mm | {len(some)} | {mean(some, "predicted"):.2f} | '
+                     f'{mean(some, "held"):.2f} |')
+    lines += ['', '| predicted share | grasps and errors | predicted | held |',
+              '|---|---|---|---|']
+    for low, high in zip(BINS, BINS[1:]):
+        some = [record for record in records if low <= record['predicted'] < high]
+        if some:
+            lines.append(f'| {low:g} to {min(high, 1.0):g} | {len(some)} | '
+                         f'{mean(some, "predicted"):.2f} | {mean(some, "held"):.2f} |')
+    return '\n'.join(lines)
+
+
+def mean(records: list[dict], name: str) -> float:
+    """Return the mean of a number over records."""
+    return float(np.mean([record[name] for record in records]))
+
+
+def draw(records: list[dict], path: Path) -> None:
+    """Write the reliability diagram."""
+    import matplotlib
+    matplotlib.use('Agg')
+    from matplotlib import pyplot
+    figure, axes = pyplot.subplots(figsize=(5.0, 4.6), layout='constrained')
+    axes.plot([0.0, 1.0], [0.0, 1.0], color='0.4', linewidth=0.8)
+    axes.fill_between([0.0, 1.0], [-0.1, 0.9], [0.1, 1.1], color='0.93')
+    shaken = np.random.default_rng(0).uniform(-0.008, 0.008, (2, len(records)))
+    axes.scatter([r['predicted'] for r in records] + shaken[0],
+                 [r['held'] for r in records] + shaken[1], s=14, alpha=0.5,
+                 c=[np.log10(r['position']) for r in records], cmap='viridis')
+    groups = [[r for r in records if low <= r['predicted'] < high]
+              for low, high in zip(BINS, BINS[1:])]
+    axes.plot([mean(group, 'predicted') for group in groups if group],
+              [mean(group, 'held') for group in groups if group], 'o-', color='#c0603a',
+              label='means of groups')
+    axes.set(xlabel='predicted share that holds', ylabel='share held in physics',
+             xlim=(-0.03, 1.03), ylim=(-0.03, 1.03),
+             title='Objects 0.3 mm (dark) to 10 mm (light) off')
+    axes.legend(loc='upper left')
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
 
 
 def main() -> None:
     """Print predicted and simulated shares of samples that hold."""
     parser = argparse.ArgumentParser(description=main.__doc__)
-    parser.add_argument('names', nargs='*', default=QUICK, help='objects')
+    parser.add_argument('names', nargs='*', default=QUICK, help='objects; all: every one')
     parser.add_argument('--hypotheses', type=int, default=40)
     parser.add_argument('--samples', type=int, default=8)
+    parser.add_argument('--count', type=int, default=2, help='of the first and the last grasp')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
+    parser.add_argument('--read', type=Path, help='records of a run before, instead')
+    parser.add_argument('--figure', type=Path, help='draw the reliability diagram')
     add_options(parser)
     arguments = parser.parse_args()
-    records = []
-    for name, (mesh, mass, kind) in all_objects(arguments.names).items():
-        records += examine(name, mesh, mass, kind, arguments)
+    names = () if 'all' in arguments.names else tuple(arguments.names)
+    records = json.loads(arguments.read.read_text()) if arguments.read else []
+    for name, thing in all_objects(names).items() if not arguments.read else ():
+        records += examine(name, *thing, arguments)
         if arguments.out:
             arguments.out.write_text(json.dumps(records))
-    differences = [abs(r['predicted'] - r['held']) for r in records]
-    print(f'mean difference {np.mean(differences):.2f}, largest {np.max(differences):.2f}')
+    print(tables(records))
+    if arguments.figure:
+        draw(records, arguments.figure)
 
 
 if __name__ == '__main__':

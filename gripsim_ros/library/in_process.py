@@ -28,11 +28,11 @@ from ..core.planning import (
 from ..core.planning.closings import yields_as_a_whole
 from ..core.planning.hypotheses.surroundings import rays_away
 from ..core.planning.options import IN_TWO_STAGES
+from ..core.planning.ranking.robustness import judge_again, samples_wanted
 from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance
 from .resources import (
     cache_directory, load_default_hand, material_library, resolve_uri, share_directory)
-from .robustness import add_robustness
 from .workers import run, run_with_workers, worker_count
 
 #: Configurations a worker is asked for at once, at most: none idles while another has many.
@@ -179,8 +179,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         Processes that share the work; 0: one a core. Forked, so only used where this
         process has no threads of its own. Grasps and their order do not depend on it.
     robustness : int, optional
-        Samples of uncertain numbers under which the grasps returned are judged again, after
-        planning and outside its budget; None: as in the options.
+        Samples of uncertain numbers under which the grasps returned are judged and ranked again,
+        after planning and outside its budget; None: as in the options, and some where the task
+        states its ``pose_uncertainty``.
     elasticity : str, optional
         Model of the object: ``half_space``, ``body``, or ``auto``: half-spaces while searching,
         then the best are closed again with the object's own compliance and ranked by it. None:
@@ -239,9 +240,9 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 _prepare_own(planner, pipeline, own, watch)
             run_with_workers(planner, pipeline, watch, processes)
     progress = planner.progress
-    samples = options.robustness_samples if robustness is None else robustness
+    samples = samples_wanted(request[2], options) if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
-                           options=options, elasticity=elasticity)
+                           options=options)
     return PlanResult(
         grasps=_with_warnings(grasps, () if planner.warnings else pipeline.warnings),
         rejections=planner.rejections,
@@ -281,10 +282,9 @@ def _prepared_beside(pipeline: Pipeline | PublishedPipeline) -> Iterator[None]:
 
 def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,
                   samples: int, seed: int = 0, *, hand: HandModel | None = None,
-                  options: PlannerOptions | None = None, elasticity: str | None = None
-                  ) -> list[RankedGrasp]:
+                  options: PlannerOptions | None = None) -> list[RankedGrasp]:
     """
-    Return grasps with their robustness; see ``gripsim_ros.library.robustness``.
+    Return grasps with their robustness; see ``core.planning.ranking.robustness``.
 
     Raises
     ------
@@ -294,13 +294,8 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
     from ..core.errors import TaskError
     if samples < 0:
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
-    hand = hand or load_default_hand()
-    options = options or planner_options()
-    elasticity = elasticity or options.elasticity
-    if elasticity == IN_TWO_STAGES:
-        elasticity = model_of(grasps)
-    return add_robustness(grasp_object, grasps, task or Task(), hand, options,
-                          mechanics_options(elasticity or None), link_shapes(hand), samples, seed)
+    return judge_again(grasps, grasp_object, hand or load_default_hand(), task or Task(),
+                       options or planner_options(), samples, seed)
 
 
 def model_of(grasps: Sequence[RankedGrasp]) -> str:

@@ -16,6 +16,7 @@ contact_region         the same; every contact must lie in one of them
 …_poses                one ``{position, orientation}`` for each of them
 reach                  any (default), prefer_fingers or fingers_only: by whom the
                        object is moved
+pose_uncertainty       ``[way, angle]``, standard deviations of the object's pose [m, rad]
 frame                  object (default), world, or arm: the base of the arm
 object_pose            ``{position, orientation}`` of the object in that frame; left
                        out for the arm of ``--arm``, before which it stands anyway
@@ -47,7 +48,8 @@ Array = NDArray[np.float64]
 KEYS = ('gravity_directions', 'gravity', 'external_wrenches', 'displacement',
         'has_displacement', 'approach_direction', 'approach_half_angle',
         'keep_out', 'keep_out_poses', 'obstacles', 'obstacle_poses',
-        'contact_region', 'contact_region_poses', 'reach', 'frame', 'object_pose')
+        'contact_region', 'contact_region_poses', 'reach', 'pose_uncertainty',
+        'frame', 'object_pose')
 
 #: Keys of primitives, and of their poses.
 PRIMITIVE_KEYS = (('keep_out', 'keep_out_poses'), ('obstacles', 'obstacle_poses'),
@@ -121,7 +123,8 @@ def task_from_mapping(content: Any, T_arm_object: Array | None = None) -> Task:
     given = {key: value for key, value in content.items() if value is not None}
     readers = {'gravity_directions': _directions, 'gravity': _number,
                'external_wrenches': _wrenches, 'approach_direction': _vector,
-               'approach_half_angle': _number, 'reach': lambda value, _: value}
+               'approach_half_angle': _number, 'reach': lambda value, _: value,
+               'pose_uncertainty': lambda value, _: value}
     values = {key: read(given[key], f'task.{key}') for key, read in readers.items()
               if key in given}
     if _has_displacement(given):
@@ -159,6 +162,8 @@ def task_to_mapping(task: Task) -> dict[str, Any]:
     if task.approach_direction is not None:
         told |= {'approach_direction': task.approach_direction,
                  'approach_half_angle': task.approach_half_angle}
+    if task.pose_uncertainty is not None:
+        told['pose_uncertainty'] = task.pose_uncertainty
     for key, poses in PRIMITIVE_KEYS:
         if len(rows := getattr(task, key)):
             told |= {key: [_shape(row) for row in rows], poses: [_pose_of(row) for row in rows]}
@@ -207,6 +212,8 @@ def _without_zeros(values: dict[str, Any]) -> dict[str, Any]:
     """Return the values without zeros that stand for "left out", as in ``Task.msg``."""
     given = {key: value for key, value in values.items()
              if key not in ('gravity', 'approach_direction') or np.any(value)}
+    if np.size(given.get('pose_uncertainty', 0.0)) == 0:
+        del given['pose_uncertainty']
     if 'approach_direction' not in given and given.get('approach_half_angle') == 0.0:
         del given['approach_half_angle']
     return given

@@ -37,7 +37,7 @@ LAYERS = {
         'options, ranked_grasp, rejections, task < hypotheses, moving_object, progress < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner, published'),
-    'library': ('boxes, display, own_compliance, resources, robustness, task_file, whole_motion, '
+    'library': ('boxes, display, own_compliance, resources, task_file, whole_motion, '
                 'workers < planned_arm, planned_object < grasp_file '
                 '< drawing, in_process < database, hands, squeezing'),
     'hardware': 'driver, execution, sim < palpation',

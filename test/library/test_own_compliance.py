@@ -12,7 +12,7 @@ from gripsim_ros.core.planning.progress import PREPARING
 from gripsim_ros.library import in_process, own_compliance
 from gripsim_ros.library.grasp_file import elasticity_of
 from gripsim_ros.library.in_process import (
-    evaluate_grasps, find_material, mechanics_options, plan_grasps, planner_options, robust_grasps)
+    evaluate_grasps, find_material, mechanics_options, plan_grasps, planner_options)
 from gripsim_ros.library.resources import load_default_hand
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -163,14 +163,6 @@ def test_no_grasp_needs_no_preparation(monkeypatch, folder):
     monkeypatch.setattr(in_process.OwnCompliance, 'is_there', pytest.fail)
     found = plan_grasps(slippery, elasticity='auto', hypotheses=4, budget=300.0)
     assert not found.grasps and 'slippery' in found.hint and found.nearest_miss is not None
-
-
-def test_samples_of_the_robustness_judge_by_the_model_of_the_grasps(beside, monkeypatch):
-    seen = []
-    monkeypatch.setattr(in_process, 'add_robustness', lambda *a: seen.append(a[5]) or a[1])
-    for grasps in (beside[0].grasps, []):
-        robust_grasps(ball(), grasps, None, 2, elasticity='auto')
-    assert [options.elasticity for options in seen] == ['body', 'half_space']
 
 
 def test_evaluate_judges_by_the_model_that_the_grasps_of_a_file_name(folder, tmp_path):

@@ -42,6 +42,7 @@ obstacles: [{type: 3, dimensions: [0.2, 0.05]}]
 obstacle_poses: [{position: [0, 0, 1]}]
 contact_region: [{type: sphere, dimensions: [0.02]}]
 contact_region_poses: [{position: [0, 0, 0.05]}]
+pose_uncertainty: [0.002, 0.035]
 """)
     task = load_task(path)
     assert_allclose(task.gravity_directions, [[0, 0, -1], [1, 0, 0]], atol=ATOL_EXACT)
@@ -52,7 +53,7 @@ contact_region_poses: [{position: [0, 0, 0.05]}]
                                      -1, 0, 0, 0.1, 0, -1, 0, 0.2, 0, 0, 1, 0.3]],
                     atol=ATOL_EXACT)
     assert_allclose(task.obstacles[0, :4], [OBSTACLE_CYLINDER, 0.2, 0.05, 0])
-    assert task.approach_half_angle == 0.5
+    assert task.approach_half_angle == 0.5 and task.pose_uncertainty.tolist() == [0.002, 0.035]
     assert_allclose(task.contact_region[0], [2, 0.02, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0.05])
 
 
@@ -74,8 +75,9 @@ def test_a_displacement_may_be_said_to_be_none_as_in_the_message():
 
 def test_zeros_stand_for_what_is_left_out_as_in_the_message():
     task = task_from_mapping({'gravity': 0, 'approach_direction': [0, 0, 0],
-                              'approach_half_angle': 0})
-    assert task.gravity == 9.81 and task.approach_direction is None
+                              'approach_half_angle': 0, 'pose_uncertainty': []})
+    assert task.pose_uncertainty is None and task.gravity == 9.81
+    assert task.approach_direction is None
     assert task.approach_half_angle == np.pi
 
 

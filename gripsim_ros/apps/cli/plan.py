@@ -190,6 +190,7 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
     """
     from dataclasses import replace
 
+    from ...core.planning.ranking.robustness import samples_wanted
     from ...library.in_process import planner_options, robust_grasps
     from ...library.planned_arm import PlannedArm
     from .answers.arm import order_by_arm
@@ -199,8 +200,8 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
                                    limits.count or options.max_grasps,
                                    budget - answer.statistics['planning_time'])
     grasps = robust_grasps(request.grasp_object, list(answer.grasps), request.task,
-                           limits.robustness or options.robustness_samples, limits.seed,
-                           hand=answer.hand, elasticity=elasticity)
+                           samples_wanted(request.task, options, limits.robustness),
+                           limits.seed, hand=answer.hand)
     return replace(answer, grasps=grasps, arm=PlannedArm(
         arm_task.arm, arm_task.T_base_object, files[0], arm_task.others, files[1])), stopped
 

@@ -89,6 +89,9 @@ class Task:
         The same; the middle of every contact must lie in one of them. Empty: anywhere.
     reach : str
         By whom the object is to be moved: ``ANY``, ``PREFER_FINGERS`` or ``FINGERS_ONLY``.
+    pose_uncertainty : (2,) float or None
+        Standard deviations of the object's pose, along [m] and about each axis [rad], under
+        which grasps are judged and ranked again; None: as the options have it, where asked.
 
     Raises
     ------
@@ -108,6 +111,7 @@ class Task:
     keep_out: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     reach: str = ANY
+    pose_uncertainty: Array | None = None
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -146,6 +150,13 @@ class Task:
                 raise TaskError('task.approach_direction must be three numbers, not all zero '
                                 f'and not huge, got {direction.tolist()}')
             object.__setattr__(self, 'approach_direction', direction)
+
+        if self.pose_uncertainty is not None:
+            spread = _finite('pose_uncertainty', self.pose_uncertainty)
+            if spread.shape != (2,) or not (0.0 <= spread).all() or spread[1] > np.pi:
+                raise TaskError('task.pose_uncertainty must be a way in metres and an angle up to '
+                                f'pi, neither negative, got {spread.tolist()}')
+            object.__setattr__(self, 'pose_uncertainty', spread)
 
     def _check_geometry(self) -> None:
         """Check the displacement and the primitives."""

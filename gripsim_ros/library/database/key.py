@@ -9,7 +9,7 @@ planner and mechanics, seed, counts, and the program itself.
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -62,7 +62,8 @@ class PlanSettings:
         """Return the settings as they enter a key, defaults filled in."""
         options = self.options
         return {
-            'task': self.task, 'mechanics': self.mechanics, 'seed': int(self.seed),
+            'task': replace(self.task, pose_uncertainty=None), 'mechanics': self.mechanics,
+            'seed': int(self.seed),
             'options': {field.name: getattr(options, field.name) for field in fields(options)
                         if field.name not in WITHOUT_EFFECT},
             'hypotheses': int(self.hypotheses or options.max_hypotheses),

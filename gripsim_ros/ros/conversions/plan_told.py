@@ -133,6 +133,9 @@ def _task(task: Task) -> dict[str, str]:
     if task.approach_direction is not None:
         told['approach'] = f'within {np.rad2deg(task.approach_half_angle):.0f}° of ' + ' '.join(
             f'{axis:.2f}' for axis in task.approach_direction)
+    if task.pose_uncertainty is not None:
+        way, angle = task.pose_uncertainty
+        told['pose known to'] = f'{1e3 * way:.3g} mm, {np.rad2deg(angle):.3g}°'
     for name in ('obstacles', 'keep_out', 'contact_region'):
         if len(getattr(task, name)):
             told[name.replace('_', ' ')] = f'{len(getattr(task, name))}'

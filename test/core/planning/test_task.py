@@ -31,6 +31,10 @@ def changed(column, value):
     ('approach_direction', 'up', "approach_direction must be numbers, got 'up'"),
     ('approach_half_angle', 'a', "approach_half_angle must be numbers, got 'a'"),
     ('approach_half_angle', None, 'approach_half_angle must be finite'),
+    ('pose_uncertainty', 'far', 'pose_uncertainty must be numbers'),
+    ('pose_uncertainty', [0.1], 'pose_uncertainty must be a way in metres and an angle'),
+    ('pose_uncertainty', [-0.1, 0.0], 'neither negative'),
+    ('pose_uncertainty', [0.1, 4.0], 'an angle up to pi'),
     ('displacement_object', 2.0 * np.eye(4), 'displacement_object must be rigid'),
     ('displacement_object', MIRROR, 'displacement_object must be rigid'),
     ('displacement_object', np.eye(3), r'must have shape \(4, 4\), got \(3, 3\)'),
@@ -64,7 +68,8 @@ def rich_task():
     turn = transform(Rotation.from_rotvec([0.3, -0.2, 0.9]).as_matrix(), np.array([0.1, 0, 0]))
     return Task(gravity_directions=[[0, 0, -1.0]], external_wrenches=[[1, 2, 3, 4, 5, 6.0]],
                 displacement_object=turn, approach_direction=[0, 1.0, 0], obstacles=BOX,
-                keep_out=BOX, contact_region=BOX, reach='fingers_only')
+                keep_out=BOX, contact_region=BOX, reach='fingers_only',
+                pose_uncertainty=[0.002, 0.035])
 
 
 @pytest.mark.parametrize('fields, said', [

@@ -117,10 +117,9 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
     if with_surfaces:
         grasps = add_surfaces(request, grasps)
     if request.limits.robustness:
-        from ....library.in_process import model_of, robust_grasps
+        from ....library.in_process import robust_grasps
         grasps = robust_grasps(request.grasp_object, grasps, request.task,
-                               request.limits.robustness, request.limits.seed, hand=hand,
-                               elasticity=model_of(grasps))
+                               request.limits.robustness, request.limits.seed, hand=hand)
     statistics = {
         'evaluated': result.evaluated, 'total': result.total,
         'planning_time': result.planning_time, 'status': status, 'message': result.message,

@@ -68,21 +68,29 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     -------
     ClosingMotion
     """
-    ground, weight = _ground(grasp_object, task, T_object_palm)
-    moving = MovingObject(grasp_object, hand, T_object_palm, rows[0], dynamics, ground,
-                          spin_radius)
-    moving.wrench = weight
-    moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
-    _squeeze(moving, rows[-1], grip, dynamics)
+    moving = close_on(grasp_object, hand, task, T_object_palm, rows, grip, dynamics, spin_radius)
     moved, way = moving.T_object_moved, _way(moving, grasp_object)
     pressing = int((moving.normal_forces > PRESSES).sum())
     return ClosingMotion(
         moved, way, _angle(moved),
         _lost_time(hand, moving.touched) * dynamics.time_step,
         bool(_speed(moving, _radius(grasp_object)) < REST_SPEED and pressing > 1),
-        None if loads is None else _bears(
+        None if loads is None else bears_loads(
             moving, grasp_object, _pressed(moving, hand, rows[-1], grip, dynamics), loads,
             dynamics))
+
+
+def close_on(grasp_object: GraspObject, hand: HandModel, task: Task, T_object_palm: Array,
+             rows: Array, grip: Array, dynamics: ClosingDynamics,
+             spin_radius: float = SPIN_RADIUS) -> MovingObject:
+    """Return an object when a hand has its grip; parameters are ``predict_closing_motion``'s."""
+    ground, weight = _ground(grasp_object, task, T_object_palm)
+    moving = MovingObject(grasp_object, hand, T_object_palm, rows[0], dynamics, ground,
+                          spin_radius)
+    moving.wrench = weight
+    moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
+    _squeeze(moving, rows[-1], grip, dynamics)
+    return moving
 
 
 def _squeeze(moving: MovingObject, before: Array, grip: Array, dynamics: ClosingDynamics) -> None:
@@ -140,9 +148,22 @@ def _lost_time(hand: HandModel, touched: Array) -> float:
     return float(max(times) - min(times)) if times else 0.0
 
 
-def _bears(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: Array,
-           dynamics: ClosingDynamics) -> bool:
-    """Return whether the closed hand bears every load, each alone, from where it has closed."""
+def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: Array,
+                dynamics: ClosingDynamics) -> bool:
+    """
+    Return whether the closed hand bears every load, each alone, from where it has closed.
+
+    Parameters
+    ----------
+    moving : MovingObject
+        In the closed hand; the ground is taken away.
+    grasp_object : GraspObject
+    grip : (J,) float
+        Where the joints are sent meanwhile [rad].
+    loads : (c, 9) float
+        Load cases, see ``grasp_map.load_cases``.
+    dynamics : ClosingDynamics
+    """
     if _way(moving, grasp_object) > MAX_PUSH:
         return False
     moving.lift()
@@ -246,6 +267,31 @@ MOST_TOLD = 20
 DOES_NOT_BEAR = 'an object that is free while the hand closes then yields under the loads'
 
 
+def some_loads(loads: Array) -> Array:
+    """Return load cases (c, 9), of more than ``MOST_LOADS`` some, evenly chosen."""
+    return loads[::-(-len(loads) // MOST_LOADS)]
+
+
+def mean_friction_radius(grasp: RankedGrasp) -> float:
+    """Return the radius at which friction resists turns of a grasp's contacts, by force [m]."""
+    forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
+    radii = np.array([contact.friction_radius for contact in grasp.contacts])
+    return float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
+
+
+def joint_torques(hand: HandModel, grasp: RankedGrasp) -> Array:
+    """Return the torques with which closed joints bear a grasp's closing forces (J,) [N m]."""
+    joints, contacts = grasp.trajectory[-1], grasp.contacts
+    if not contacts:
+        return np.zeros(len(joints))
+    links = np.array([hand.link_index(contact.link) for contact in contacts])
+    wrenches = np.hstack([[c.closing_force for c in contacts],
+                          [c.closing_torque for c in contacts]])
+    torques: Array = joint_torque_map(hand, joints, grasp.T_object_palm, links, np.array(
+        [contact.point for contact in contacts])) @ wrenches.ravel()
+    return torques
+
+
 class ClosingPredictions:
     """
     Predictions of the object's motion while hands close, each made once.
@@ -264,7 +310,7 @@ class ClosingPredictions:
     def __init__(self, grasp_object: GraspObject, hand: HandModel, task: Task,
                  dynamics: ClosingDynamics, loads: Array) -> None:
         self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
-        self._loads = loads[::-(-len(loads) // MOST_LOADS)]
+        self._loads = some_loads(loads)
         self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
         self._left = MOST_TOLD
 
@@ -278,16 +324,9 @@ class ClosingPredictions:
 
         It comes back as it is once ``MOST_TOLD`` have been predicted, or none is to be any more.
         """
-        joints, contacts = grasp.trajectory[-1], grasp.contacts
-        efforts = np.zeros(len(joints))
-        if contacts:
-            links = np.array([self._hand.link_index(contact.link) for contact in contacts])
-            wrenches = np.hstack([[c.closing_force for c in contacts],
-                                  [c.closing_torque for c in contacts]])
-            efforts = joint_torque_map(self._hand, joints, grasp.T_object_palm, links, np.array(
-                [contact.point for contact in contacts])) @ wrenches.ravel()
-        grip = np.clip(joints + efforts / self._hand.joint_stiffness, self._hand.joint_lower,
-                       self._hand.joint_upper)
+        grip = np.clip(
+            grasp.trajectory[-1] + joint_torques(self._hand, grasp) / self._hand.joint_stiffness,
+            self._hand.joint_lower, self._hand.joint_upper)
         return self._predicted_once(grasp, grip)
 
     def _predicted_once(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
@@ -302,12 +341,9 @@ class ClosingPredictions:
         return _with_motion(grasp, known[2])
 
     def _predicted(self, grasp: RankedGrasp, grip: Array) -> ClosingMotion:
-        forces = np.array([abs(c.closing_force @ c.normal) for c in grasp.contacts])
-        radii = np.array([contact.friction_radius for contact in grasp.contacts])
-        radius = float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
         return predict_closing_motion(
             self._object, self._hand, self._task, grasp.T_object_palm, grasp.trajectory, grip,
-            self._dynamics, self._loads, radius)
+            self._dynamics, self._loads, mean_friction_radius(grasp))
 
 
 def _with_motion(grasp: RankedGrasp, motion: ClosingMotion) -> RankedGrasp:

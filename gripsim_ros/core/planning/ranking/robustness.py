@@ -1,31 +1,25 @@
 """Robustness of grasps: verdicts where the numbers of a request are varied at random."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import Array, IntArray
-from ...bodies import GraspObject
-from ...grasp_theory.grasp_map import joint_torque_map
+from ...arrays import Array
+from ...bodies import GraspObject, Material
 from ...hand import HandModel
-from ...transforms import inverse, rotation_about, skew
-from ..closing.grasp_state import GraspState
-from ..hypotheses.hand_geometry import find_fingers
-from ..options import Uncertainty
+from ...transforms import inverse, rotation_about
+from ..moving_object.closing_motion import (
+    bears_loads, close_on, joint_torques, mean_friction_radius, some_loads)
+from ..options import PlannerOptions, Uncertainty
 from ..ranked_grasp import RankedGrasp, Robustness
+from ..task import PREFER_FINGERS, Task, task_load_cases
 
 
 #: Range of varied Poisson's ratios [-].
 POISSON_RANGE = (0.0, 0.499)
 #: Smallest varied friction [-].
 LEAST_FRICTION = 1e-3
-#: Largest Newton step of a joint [rad] and of the object [m].
-MAX_JOINT_STEP, MAX_WAY = 0.02, 2e-3
-#: How deep a finger without force may go in one step [m].
-TOUCH_DEPTH = 1e-4
-#: Resistance of the object to a step beside that of its contacts [N/m].
-OBJECT_DRAG = 100.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,9 +31,9 @@ class Sample:
 
 
 def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int, seed: int
-                 ) -> list[Sample]:
+                 ) -> Iterator[Sample]:
     """
-    Return random variations of an object and its pose.
+    Draw random variations of an object and its pose, one after the other.
 
     Parameters
     ----------
@@ -49,14 +43,14 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
     seed : int
         Samples depend on it alone, and the first of them not on ``count``.
 
-    Returns
-    -------
-    list of Sample
+    Yields
+    ------
+    Sample
         Modulus, friction and force limit are lognormal with the given value as the median,
         Poisson's ratio is normal and clipped, the pose turns about the centre of mass.
     """
-    return [_draw(grasp_object, uncertainty, np.random.default_rng([seed, number]))
-            for number in range(count)]
+    for number in range(count):
+        yield _draw(grasp_object, uncertainty, np.random.default_rng([seed, number]))
 
 
 def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator) -> Sample:
@@ -79,98 +73,116 @@ def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Ge
     return Sample(GraspObject(grasp_object.mesh, varied, grasp_object.label), T)
 
 
-def commanded_joints(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:
+#: Samples where a task states how uncertain the object's pose is, and nobody another number.
+STATED_SAMPLES = 16
+
+
+def samples_wanted(task: Task, options: PlannerOptions, asked: int = 0) -> int:
+    """Return how many samples grasps are judged by: as asked for, else as configured."""
+    stated = 0 if task.pose_uncertainty is None else STATED_SAMPLES
+    return asked or options.robustness_samples or stated
+
+
+def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: HandModel,
+                task: Task, options: PlannerOptions, samples: int, seed: int = 0,
+                go_on: Callable[[], bool] = lambda: True) -> list[RankedGrasp]:
     """
-    Return the set points of springs at the joints that press as closing did (J,) [rad].
+    Return grasps with the share of samples under which each holds its object unharmed.
 
     Parameters
     ----------
+    grasps : sequence of RankedGrasp
+    grasp_object : GraspObject
     hand : HandModel
-    grasp : RankedGrasp
-        Its closing forces give the torques at the last row.
-    squeeze : float
-        Multiple of these torques [-].
-    """
-    joints = grasp.trajectory[-1]
-    links = np.array([hand.link_names.index(c.link) for c in grasp.contacts], dtype=np.int64)
-    points = np.array([c.point for c in grasp.contacts]).reshape(-1, 3)
-    forces = np.array([c.closing_force for c in grasp.contacts]).reshape(-1, 3)
-    rows = _contact_jacobians(hand, joints, grasp.T_object_palm, links, points)
-    torques = np.einsum('kxj,kx->j', rows, forces)
-    return joints + squeeze * torques / hand.joint_stiffness
-
-
-def balanced(hand: HandModel, joints: Array, command: Array, T_object_palm: Array,
-             state: GraspState, radius: float) -> tuple[Array, Array]:
-    """
-    Return joints and object after one Newton step towards the balance of springs and contacts.
-
-    ``k (q_command - q) = J^T f`` and ``sum of f = 0``, together: the object gives way while the
-    joints do. Contacts stick in the step; a finger without force closes up to its touch. Joints
-    that close no finger do not move.
-
-    Parameters
-    ----------
-    hand : HandModel
-    joints, command : (J,) float
-        [rad]
-    T_object_palm : (4, 4) float
-    state : GraspState
-        At ``joints``.
-    radius : float
-        Of the object [m].
+    task : Task
+        Its ``pose_uncertainty`` counts before the options'; what the object stands on is moved
+        with it.
+    options : PlannerOptions
+        Their ``uncertainty`` says how much varies.
+    samples, seed : int
+        The same give the same numbers; 0 samples leave the grasps as they are.
+    go_on : callable
+        Asked before each sample; once it returns False those before count.
 
     Returns
     -------
-    joints : (J,) float
-        [rad]
-    T_object_palm : (4, 4) float
-        The palm in the frame of the object where it went.
+    list of RankedGrasp
+        The surest first, their order settling ties; in their order where an arm or the task's
+        wish for fingers has chosen it.
+
+    Notes
+    -----
+    Own choice: the hand closes as planned on an object that lies elsewhere and is free; it
+    holds if the closed hand bears the loads (``moving_object.closing_motion``) and no link
+    presses harder than object and pad bear. Peaks of pressure grow with the third root of the
+    force, as Hertz's do. Left out: pressure that rises faster at edges, and what the hand may
+    meet beside the object.
     """
-    stiffness = np.broadcast_to(hand.joint_stiffness, joints.shape)
-    rows = _contact_jacobians(hand, joints, T_object_palm, state.links, state.points)
-    centre = state.points.mean(axis=0) if len(state.points) else np.zeros(3)
-    unit = np.concatenate([np.ones(3), np.full(3, 1.0 / radius), np.ones(len(joints))])
-    motions = unit * np.concatenate(
-        [np.broadcast_to(-np.eye(3), (len(rows), 3, 3)), skew(state.points - centre), rows],
-        axis=2)
-    along = state.normals[:, :, None] * state.normals[:, None]
-    springs = (state.normal_stiffness[:, None, None] * along
-               + state.tangential_stiffness[:, None, None] * (np.eye(3) - along))
-    matrix = np.einsum('kia,kij,kjb->ab', motions, springs, motions)
-    matrix += np.diag(np.concatenate([np.full(6, OBJECT_DRAG), stiffness]))
-    pull = np.concatenate([np.zeros(6), stiffness * (command - joints)])
-    step = unit * np.linalg.solve(
-        matrix, pull - np.einsum('kia,ki->a', motions, state.forces))
-    twist, change = step[:6], _up_to_touch(hand, step[6:], state)
-    way = float(np.linalg.norm(twist[:3]) + radius * np.linalg.norm(twist[3:]))
-    share = min(1.0, MAX_WAY / max(way, 1e-12),
-                MAX_JOINT_STEP / max(float(np.abs(change).max()), 1e-12))
-    moved = rotation_about(centre, share * twist[3:], share * twist[:3])
-    return (np.clip(joints + share * change, hand.joint_lower, hand.joint_upper),
-            inverse(moved) @ T_object_palm)
+    spread = options.uncertainty
+    if task.pose_uncertainty is not None:
+        position, rotation = (float(value) for value in task.pose_uncertainty)
+        spread = replace(spread, position=position, rotation=rotation)
+    loads = some_loads(task_load_cases(task, grasp_object.canonical_frame[:3, :3]))
+    rows = []
+    for sample in draw_samples(grasp_object, spread, samples if grasps else 0, seed):
+        if not go_on():
+            break
+        rows.append([_verdict(grasp, sample, hand, task, options, loads) for grasp in grasps])
+    if not rows:
+        return list(grasps)
+    found = [summarise(verdicts) for verdicts in zip(*rows)]
+    judged = [replace(grasp, robustness=one) for grasp, one in zip(grasps, found)]
+    if task.reach == PREFER_FINGERS or any(grasp.arm_motion is not None for grasp in judged):
+        return judged
+    order = sorted(range(len(judged)), key=lambda number: -found[number].holding)
+    return [replace(judged[number], rank=rank) for rank, number in enumerate(order, start=1)]
 
 
-def _up_to_touch(hand: HandModel, change: Array, state: GraspState) -> Array:
-    """Return a change of the joints (J,) by which fingers without force reach their touch."""
-    change, pressing = change.copy(), set(state.links.tolist())
-    for finger in find_fingers(hand):
-        if pressing.isdisjoint(finger.links):
-            own = list(finger.joints)
-            ways = finger.lever_arms @ np.abs(change[own])
-            room = state.clearance[list(finger.links)] + TOUCH_DEPTH
-            change[own] *= min(1.0, float((room / np.maximum(ways, 1e-12)).min()))
-    return change
+def _verdict(grasp: RankedGrasp, sample: Sample, hand: HandModel, task: Task,
+             options: PlannerOptions, loads: Array) -> tuple[bool, float]:
+    """Return whether a grasp holds a sample unharmed, and which multiple of the loads."""
+    body, dynamics = sample.grasp_object, options.closing
+    command = pressing_command(hand, grasp, options.uncertainty.squeeze)
+    moving = close_on(body, hand, task, inverse(sample.T_object_moved) @ grasp.T_object_palm,
+                      grasp.trajectory, command, dynamics, mean_friction_radius(grasp))
+    forces = moving.normal_forces
+    holds = bool((forces <= most_forces(grasp, hand, body.material)).all()) and bears_loads(
+        moving, body, command, loads, dynamics)
+    return holds, grasp.margin * _over_planned(grasp, forces) if holds else 0.0
 
 
-def _contact_jacobians(hand: HandModel, joints: Array, T_object_palm: Array,
-                       links: IntArray, points: Array) -> Array:
-    """Return Jacobians of points on links (k, 3, J) for the closing joints, frame object."""
-    closing = np.zeros(len(joints))
-    for finger in find_fingers(hand):
-        closing[list(finger.joints)] = 1.0
-    rows = joint_torque_map(hand, joints, T_object_palm, links, points).reshape(-1, len(links), 6)
-    return rows[:, :, :3].transpose(1, 2, 0) * closing
+def pressing_command(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:
+    """Return set points of the joints' springs that press as closing did, times ``squeeze``."""
+    wanted = grasp.trajectory[-1] + squeeze * joint_torques(hand, grasp) / hand.joint_stiffness
+    return np.clip(wanted, hand.joint_lower, hand.joint_upper)
+
+
+def most_forces(grasp: RankedGrasp, hand: HandModel, material: Material) -> Array:
+    """
+    Return the normal force that each link may press with (L,) [N].
+
+    A link that bears force in the plan may press until its peak pressure, which grows with the
+    third root of the force (Hertz), comes to the limit of material or pad; others no harder than
+    the gentlest of these.
+    """
+    most, borne = np.full(len(hand.links), np.inf), dict[int, tuple[float, float]]()
+    for contact in grasp.contacts:
+        link, pad = hand.link_index(contact.link), hand.links[hand.link_index(contact.link)].pad
+        limit = min(material.max_pressure, np.inf if pad is None else pad.max_pressure)
+        force, share = borne.get(link, (0.0, 0.0))
+        borne[link] = (force + abs(float(contact.closing_force @ contact.normal)),
+                       max(share, contact.peak_pressure / limit))
+    for link, (force, share) in borne.items():
+        most[link] = force / share ** 3 if share > 0.0 else np.inf
+    others = [link for link in range(len(most)) if link not in borne]
+    most[others] = min((most[link] for link in borne), default=np.inf)
+    return np.minimum(most, material.force_limit)
+
+
+def _over_planned(grasp: RankedGrasp, forces: Array) -> float:
+    """Return the sum of normal forces over that with which a grasp was closed [-]."""
+    planned = sum(abs(float(c.closing_force @ c.normal)) for c in grasp.contacts)
+    return float(forces.sum()) / planned if planned > 0.0 else 0.0
 
 
 def summarise(verdicts: Sequence[tuple[bool, float]]) -> Robustness:

@@ -218,7 +218,8 @@ def task_from_msg(msg: TaskMsg) -> Task:
         external_wrenches=wrenches, displacement_object=_displacement(msg),
         approach_direction=approach if approach.any() else None,
         approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out,
-        contact_region=region, reach=msg.reach or ANY)
+        contact_region=region, reach=msg.reach or ANY,
+        pose_uncertainty=list(msg.pose_uncertainty) or None)
 
 
 def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
@@ -244,6 +245,8 @@ def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
     if task.approach_direction is not None:
         msg.approach_direction = vector_to_msg(task.approach_direction)
         msg.approach_half_angle = float(task.approach_half_angle)
+    if task.pose_uncertainty is not None:
+        msg.pose_uncertainty = task.pose_uncertainty.tolist()
     msg.keep_out, msg.keep_out_poses = primitives_to_msg(task.keep_out)
     msg.contact_region, msg.contact_region_poses = primitives_to_msg(task.contact_region)
     return msg, *primitives_to_msg(task.obstacles)

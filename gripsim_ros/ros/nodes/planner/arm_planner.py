@@ -38,6 +38,7 @@ from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from ..base.parameters import NodeParameter, ParameterError, let_change, pose_value
 from ..ring.stage_node import ObjectStore
+from .sessions import SHUTTING_DOWN
 
 #: Time for a question without a limit [s].
 LONGEST = 60.0
@@ -167,7 +168,8 @@ class ArmPlannerNode(SuiteNode):
             response.message = one_line(error)
         except Exception as error:
             self.report_error(f'choose_by_arm: {one_line(error)}')
-            response.status, response.message = PlanGrasp.Response.INTERNAL, one_line(error)
+            response.status = PlanGrasp.Response.INTERNAL
+            response.message = one_line(error) if self.context.ok() else SHUTTING_DOWN
         self._meter.add(time.monotonic() - begin)
         return response
 

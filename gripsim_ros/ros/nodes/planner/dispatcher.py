@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary
 from ....core.errors import GripsimError
 from ....core.planning.progress import Ask, Progress
 from .sessions import (
-    CANCELED, DONE, INTERNAL, STAGE_MISSING, TIMED_OUT, Answer, Outstanding,
+    CANCELED, DONE, INTERNAL, SHUTTING_DOWN, STAGE_MISSING, TIMED_OUT, Answer, Outstanding,
     RingSettings, Session)
 
 #: Seconds between two reports of progress at least, and at most.
@@ -123,7 +123,7 @@ class Dispatcher:
         def end_all() -> None:
             self._closed = True
             for session in list(self._sessions):
-                self._end(session, INTERNAL, 'the node is shutting down')
+                self._end(session, INTERNAL, SHUTTING_DOWN)
         self._events.put(end_all)
 
     @property
@@ -169,7 +169,7 @@ class Dispatcher:
 
     def _begin(self, session: Session) -> None:
         if self._closed:
-            self._finish(session, INTERNAL, 'the node is shutting down')
+            self._finish(session, INTERNAL, SHUTTING_DOWN)
         else:
             self._sessions.append(session)
 

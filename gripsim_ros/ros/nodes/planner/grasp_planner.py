@@ -24,9 +24,10 @@ from rclpy.action import ActionServer, CancelResponse
 from rclpy.callback_groups import MutuallyExclusiveCallbackGroup, ReentrantCallbackGroup
 from rclpy.serialization import deserialize_message
 
-from ....core.planning import Ask, GraspPlanner, PlannerOptions
+from ....core.planning import Ask, GraspPlanner, PlannerOptions, RankedGrasp
 from ....core.planning.options import checked_elasticity
 from ....core.planning.published.planner import PublishedPlanner
+from ....core.planning.ranking.robustness import judge_again, samples_wanted
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
@@ -175,6 +176,18 @@ class GraspPlannerNode(SuiteNode):
             self, PlanGrasps, 'plan_grasps', server.plan_with_feedback, callback_group=group,
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT,
             **action_server_quality())
+
+    def judged_again(self, grasps: list[RankedGrasp], request: Request, end: float
+                     ) -> list[RankedGrasp]:
+        """
+        Return an answer's grasps with their robustness, where task or options want it.
+
+        Samples end with the time of the request, ``end`` [s] of ``time.monotonic``; where an
+        arm chooses there are none.
+        """
+        samples = 0 if self.arm_choice.is_wanted else samples_wanted(request.task, self.options)
+        return judge_again(grasps, request.grasp_object, self.hand, request.task, self.options,
+                           samples, go_on=lambda: time.monotonic() < end)
 
     def planner_for(self, request: Request, msg, wanted: int, is_wanted: Callable[[], bool]
                     ) -> GraspPlanner | PublishedPlanner | StoredPlan:

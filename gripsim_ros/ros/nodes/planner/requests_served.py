@@ -20,7 +20,8 @@ from ...conversions import (
 from ...conversions.requests.misses import miss_to_msg
 from ..base.memory import return_memory
 from ..base.node_base import LARGE_MESH, one_line
-from .sessions import CANCELED, INTERNAL, INVALID, STAGE_MISSING, TIMED_OUT, Session
+from .sessions import (
+    CANCELED, INTERNAL, INVALID, SHUTTING_DOWN, STAGE_MISSING, TIMED_OUT, Session)
 from .stored_plans import StoredPlan
 
 Status = PlanGrasp.Response
@@ -141,6 +142,8 @@ class RequestServer:
             self._node.report_error(f'request: {one_line(error)}')
             response.status, response.message = Status.INTERNAL, one_line(error)
         finally:
+            if response.status == Status.INTERNAL and not self._node.context.ok():
+                response.message = SHUTTING_DOWN    # whatever met the end of ROS first
             self._count(-1)
             self._free_slot(msg, plan)
 
@@ -178,13 +181,13 @@ class RequestServer:
         self._set_status(response, plan.session, found)
         response.planning_time = time.monotonic() - begin
         if plan.session.planner is not None:
-            self._fill_plan(response, plan)
+            limit = planning_time(msg) or node.options.max_planning_time
+            self._fill_plan(response, plan, begin + limit)
             tell = plan.session.on_progress or (lambda _: None)
 
             def tick() -> bool:
                 tell(plan.session.planner.progress)
                 return goal_handle is None or not goal_handle.is_cancel_requested
-            limit = planning_time(msg) or node.options.max_planning_time
             left = max(begin + limit - time.monotonic(), LEAST_ARM_TIME)
             node.arm_choice.order(msg, plan.request.grasp_object.id, response, left, wanted, tick,
                                   plan.request.task.displacement_object)
@@ -331,9 +334,9 @@ class RequestServer:
 
     # -- answers ---------------------------------------------------------------------
 
-    def _fill_plan(self, response, plan: _Plan) -> None:
+    def _fill_plan(self, response, plan: _Plan, end: float) -> None:
         planner, request = plan.session.planner, plan.request
-        grasps = planner.ranked()
+        grasps = self._node.judged_again(planner.ranked(), request, end)
         response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in grasps]
         response.rejection_reasons = list(planner.rejections.keys())
         response.rejection_counts = list(planner.rejections.values())

@@ -13,6 +13,9 @@ STAGES = ('forward_kinematics', 'contact_detection', 'deformation')
 #: How a session ended.
 DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
 
+#: What an answer INTERNAL says of a node that has been told to end.
+SHUTTING_DOWN = 'the node is shutting down'
+
 #: Seconds before a batch is sent again that met a stage which is not ready, and at most.
 STAGE_DELAY, LONGEST_STAGE_DELAY = 0.02, 0.5
 #: Share of the time limit, and most seconds, kept for the details of the best grasps.

@@ -246,7 +246,7 @@ def random_task(rng):
         keep_out=np.array([[2, .1, 0, 0, *random_pose(rng)[:3].ravel()],
                            [3, .2, .1, 0, *random_pose(rng)[:3].ravel()]]),
         contact_region=np.array([[2, .3, 0, 0, *random_pose(rng)[:3].ravel()]]),
-        reach=str(rng.choice(REACHES)))
+        reach=str(rng.choice(REACHES)), pose_uncertainty=rng.uniform(0.0, 0.1, 2))
 
 
 def read(request, **known):
@@ -331,7 +331,7 @@ def test_a_request_told_in_another_frame_is_the_same_task(seed):
         (task.external_wrenches.reshape(-1, 2, 3) @ turn.T).reshape(-1, 6),
         from_turned(turn, moved), turn @ task.approach_direction, task.approach_half_angle,
         in_frame(task.obstacles, T_frame_object), in_frame(task.keep_out, T_frame_object),
-        in_frame(task.contact_region, T_frame_object), task.reach)
+        in_frame(task.contact_region, T_frame_object), task.reach, task.pose_uncertainty)
     request = plan_request(told, object_pose=conversions.pose_to_msg(T_frame_object))
     assert_same_task(read(request).task, task)
 

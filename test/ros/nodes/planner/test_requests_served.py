@@ -60,6 +60,19 @@ def node():
     thread.join(5.0)
 
 
+@pytest.mark.parametrize('lives', [True, False])
+def test_what_fails_because_ros_has_ended_is_told_as_that(node, lives):
+    def publish(msg, mesh=None):
+        raise RuntimeError("Failed to publish: publisher's context is invalid")
+    said = []
+    node.reader.read, node.report_error = publish, said.append
+    node.context = SimpleNamespace(ok=lambda: lives)
+    answer = RequestServer(node).plan(PlanGrasp.Request(max_planning_time=10.0),
+                                      PlanGrasp.Response())
+    assert answer.status == Status.INTERNAL
+    assert ('context is invalid' if lives else 'the node is shutting down') in answer.message
+
+
 def test_a_request_whose_time_is_up_keeps_its_room_until_its_mesh_is_read(node):
     server = RequestServer(node)
 

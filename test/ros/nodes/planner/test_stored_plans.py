@@ -10,7 +10,10 @@ import pytest
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
+from gripsim_ros import load_object, Task  # noqa: E402
+from gripsim_ros.core.planning.ranking.robustness import STATED_SAMPLES  # noqa: E402
 from gripsim_ros.library.database.lookup import GraspDatabase  # noqa: E402
+from gripsim_ros.library.in_process import robust_grasps  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.clients.plan import plan_request, PlanGraspClient, STATUS_NAMES  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
@@ -59,6 +62,30 @@ def test_the_planner_answers_from_the_database(client):
                         atol=ATOL_ROUNDOFF)
         assert list(msg.joint_trajectory.joint_names) == list(load_default_hand().joint_names)
     assert answer.evaluated == expected.summary.evaluated
+
+
+@pytest.mark.slow
+def test_grasps_are_judged_under_the_error_of_the_pose_that_a_task_tells(client):
+    asked = request()
+    asked.task.pose_uncertainty = [0.004, 0.07]
+    answer, plain = client.plan(asked), client.plan(request())
+    expected = judged_here(asked)
+    assert [(grasp.rank, grasp.hypothesis, grasp.robustness) for grasp in answer.grasps] == [
+        (grasp.rank, grasp.hypothesis, grasp.robustness.holding) for grasp in expected]
+    assert all(grasp.robustness_samples == STATED_SAMPLES for grasp in answer.grasps)
+    assert not any(grasp.robustness_samples for grasp in plain.grasps)
+    asked.task.pose_uncertainty = [0.004]
+    refused = client.plan(asked)
+    assert STATUS_NAMES[refused.status] == 'INVALID_REQUEST'
+    assert 'pose_uncertainty must be a way in metres' in refused.message
+
+
+def judged_here(asked):
+    """Return the grasps of the database, judged in this process."""
+    folder, _ = real_sweep()
+    job = next(GraspDatabase(str(folder / 'grasps.db')).jobs())
+    return robust_grasps(load_object(folder / 'meshes' / 'a.ply', SOFT), list(job.plan.ranked()),
+                         Task(pose_uncertainty=asked.task.pose_uncertainty), STATED_SAMPLES)
 
 
 @pytest.mark.slow
