@@ -55,9 +55,10 @@ class SdhDriverNode(SuiteNode):
         """Prepare; nothing is sent to the hand before the node is activated."""
         super().__init__(self.NAME, PARAMETERS, **kwargs)
         self.session = HandSession(
-            self.hand, driver_options(self.values), self.counted('the hand', self._on_sample)) \
+            self.hand, driver_options(self.values),
+            self.counted('the hand', self._while_it_lives(self._on_sample))) \
             if self.values['address'] else None
-        self.tactile = TactileTopics(self, self._publish)
+        self.tactile = TactileTopics(self, self._while_it_lives)
         if self.session is None and not self.values['tactile_address']:
             raise ParameterError('parameters address and tactile_address are both empty')
         self._joint_states = self.create_publisher(JointState, 'joint_states', reliable(DEPTH))
@@ -93,7 +94,8 @@ class SdhDriverNode(SuiteNode):
                                 callback_group=group or MutuallyExclusiveCallbackGroup())
         self._action = TrajectoryAction(self)
         self._velocities = VelocityCommands(self, session, self._order)
-        self.steady_timer(TEMPERATURE_PERIOD, self._publish_temperatures, self.housekeeping)
+        self.steady_timer(TEMPERATURE_PERIOD, self._while_it_lives(self._publish_temperatures),
+                          self.housekeeping)
         self.get_logger().info(f'connecting to {self.values["address"]}')
         session.start()
 
@@ -226,17 +228,31 @@ class SdhDriverNode(SuiteNode):
 
     # -- from the hand, in the threads of the sessions -----------------------------------
 
-    def _publish(self, publisher, msg) -> None:
-        """Publish while the node lives; its end comes from another thread."""
-        if self._started and self.context.ok():
-            publisher.publish(msg)
+    @property
+    def _lives(self) -> bool:
+        return self._started and self.context.ok()
+
+    def _while_it_lives(self, callback: Callable[..., None]) -> Callable[..., None]:
+        """
+        Return a callback that tells nothing once the node has ended, and drops errors of its end.
+
+        News comes in threads of the sessions, and the end from another one, also amid a message.
+        """
+        def call(*news) -> None:
+            try:
+                if self._lives:
+                    callback(*news)
+            except Exception:
+                if self._lives:
+                    raise
+        return call
 
     def _on_sample(self, sample: Sample) -> None:
         self.sample, started = sample, time.monotonic()
         msg = JointState(name=list(self.hand.joint_names), position=sample.positions.tolist(),
                          velocity=sample.velocities.tolist())
         msg.header = Header(stamp=self.get_clock().now().to_msg(), frame_id=self.hand.base_link)
-        self._publish(self._joint_states, msg)
+        self._joint_states.publish(msg)
         self._meter.add(time.monotonic() - started)
 
     def _publish_temperatures(self) -> None:
@@ -247,7 +263,7 @@ class SdhDriverNode(SuiteNode):
         for name, degrees in condition.temperatures.items():
             msg = Temperature(temperature=degrees)
             msg.header.stamp, msg.header.frame_id = stamp, name
-            self._publish(self._temperatures, msg)
+            self._temperatures.publish(msg)
 
     # -- diagnostics -------------------------------------------------------------------
 

@@ -26,8 +26,8 @@ class TactileTopics:
     ----------
     node : SuiteNode
         With the driver's parameters.
-    publish : callable
-        Publishes a message of a publisher while the node lives.
+    while_it_lives : callable
+        Returns a callback that does nothing once the node has ended.
 
     Raises
     ------
@@ -35,9 +35,10 @@ class TactileTopics:
         The layout of the texels cannot be read.
     """
 
-    def __init__(self, node: SuiteNode, publish: Callable[..., None]) -> None:
+    def __init__(self, node: SuiteNode,
+                 while_it_lives: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
         """Read where the texels are; nothing is connected before ``start``."""
-        self._node, self._publish = node, publish
+        self._node = node
         options, layout = tactile_options(node.values), _read_layout(node)
         self._frame = _empty_frame(layout, node.values['tactile_calibrated'])
         self._counts = TactileCounts(
@@ -48,7 +49,7 @@ class TactileTopics:
         self._counts_topic = node.create_publisher(TactileCounts, '~/tactile_counts',
                                                    reliable(DEPTH))
         self._session = TactileSession(options, layout, node.counted(
-            'the tactile sensors', self._on_touch)) if options.link else None
+            'the tactile sensors', while_it_lives(self._on_touch))) if options.link else None
 
     @property
     def problem(self) -> str:
@@ -79,10 +80,10 @@ class TactileTopics:
         self._frame.header = self._counts.header = header
         self._frame.pressures = touch.pressures.tolist()
         self._frame.forces_link = touch.forces_link.ravel().tolist()
-        self._publish(self._frames_topic, self._frame)
+        self._frames_topic.publish(self._frame)
         if self._counts_topic.get_subscription_count():
             self._counts.counts = touch.readings
-            self._publish(self._counts_topic, self._counts)
+            self._counts_topic.publish(self._counts)
 
 
 def _read_layout(node: SuiteNode) -> tuple[Matrix, ...]:

@@ -338,7 +338,7 @@ def test_the_tactile_sensors_are_read_without_the_joints():
     with EmulatedHand(identity=Identity(angles=ANGLES)) as hand, \
             driver(address='', tactile_address=hand.tactile_address) as (node, services):
         frames = []
-        node.tactile._publish = lambda publisher, msg: frames.append(msg)
+        node.tactile._frames_topic = SimpleNamespace(publish=frames.append)
         assert wait_for(lambda: frames, TIMEOUT) and len(frames[-1].pressures) == 456
         assert wait_for(lambda: not node.diagnose()[0], TIMEOUT), node.diagnose()
         assert not services and 'connected' not in node.diagnose()[1]
