@@ -24,7 +24,7 @@ from .holding.watch import HoldWatch
 from .measurement import Measurement
 from .plan import ExecutionOptions, ExecutionPlan
 from .state import ExecutionState
-from .touch import TouchWatch
+from .touch.loading import TouchWatch
 
 Array = NDArray[np.float64]
 

@@ -55,11 +55,32 @@ class TouchPlan:
     room: float
     near: NDArray[np.bool_]
 
-    def slowed(self, factor: float) -> 'TouchPlan':
-        """Return the plan with more time near the contacts, by a factor of 1 or more."""
-        lengths = np.diff(self.times) * np.where(self.near, factor, 1.0)
-        times = np.cumsum([0.0, *lengths])
-        return replace(self, times=times, closed_time=float(times[-2]))
+    @property
+    def near_time(self) -> float:
+        """Return when fingers come near their contacts, after the start of closing [s]."""
+        return float(self.times[:-1][self.near].min(initial=np.inf))
+
+    def slowed(self, factor: float, after: float = -np.inf) -> 'TouchPlan':
+        """
+        Return the plan with more time near the contacts, by a factor of 1 or more.
+
+        What comes up to the time ``after`` [s] stays as it is.
+        """
+        plan = self._split(after)
+        later = plan.near & (plan.times[:-1] >= after)
+        times = np.cumsum([0.0, *(np.diff(plan.times) * np.where(later, factor, 1.0))])
+        closed = int(np.flatnonzero(plan.times == plan.closed_time)[0])
+        return replace(plan, times=times, closed_time=float(times[closed]))
+
+    def _split(self, time: float) -> 'TouchPlan':
+        """Return the plan with a row more, at a time [s] between two of its own."""
+        row = int(np.searchsorted(self.times, time))
+        if row in (0, len(self.times)) or self.times[row] == time:
+            return self
+        between = [np.interp(time, self.times, column) for column in self.rows.T]
+        return replace(self, rows=np.insert(self.rows, row, between, axis=0),
+                       times=np.insert(self.times, row, time),
+                       near=np.insert(self.near, row, self.near[row - 1]))
 
 
 def touch_plan(hand: HandModel, way: tuple[Array, Array], target: Array,

@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
-from ..execution.touch import LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch
+from ..execution.touch.loading import (
+    LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch)
 
 Array = NDArray[np.float64]
 

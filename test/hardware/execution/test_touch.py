@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 
-from gripsim_ros.hardware.execution.actions import Phase, Status, StopHand
+from gripsim_ros.hardware.execution.actions import Phase, SendRows, Status, StopHand
 from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
 from gripsim_ros.hardware.execution.report import report_of
@@ -100,6 +100,26 @@ def test_late_news_make_no_force_overshoot(joints, forces):
     execution, _ = carried_out(hand)
     assert execution.status == Status.SUCCEEDED, execution.message
     assert max(execution.last.forces.values()) <= OPTIONS.force_room * PLANNED
+
+
+class TardyHand(SpringyHand):
+    """Every trajectory begins so late [s]: the hand is behind where it was sent."""
+
+    def __init__(self, late, *args):
+        super().__init__(*args)
+        self.late = late
+
+    def obey(self, actions):
+        super().obey([replace(action, times=action.times + self.late, begin=None)
+                      if isinstance(action, SendRows) else action for action in actions])
+
+
+@pytest.mark.parametrize('late', [0.0, 0.1, 0.3])
+def test_a_finger_waits_where_it_is_and_not_where_a_tardy_hand_was_sent(late):
+    hand = TardyHand(late, (160.0,) * 3)
+    execution, _ = carried_out(hand, step_delay=late)
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert all(peak <= OPTIONS.force_room * PLANNED for peak in hand.peak.values())
 
 
 @pytest.mark.parametrize('seed', range(4))

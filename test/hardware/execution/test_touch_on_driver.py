@@ -17,4 +17,4 @@ def test_forces_stay_below_their_limit_for_stiffness_wrong_by_four(stiffness, of
     execution, driven = close(load_default_hand(), stiffness, off)
     assert execution.status == Status.SUCCEEDED, execution.message
     assert 0.9 * FORCE <= driven.peak <= ROOM * FORCE
-    assert 'pads tell 30 times a second' in execution.message
+    assert 'closed at' in execution.message     # 30 Hz of pads, or a busy machine

@@ -9,7 +9,7 @@ from ..closing import FingerWatch
 from ..feeling.policies import KEEP
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan
-from ..touch import TouchWatch
+from ..touch.loading import TouchWatch
 from .programme import HoldProgramme
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan, FingerPlan
-from ..touch import STEP_TIME, TouchWatch
+from ..touch.loading import STEP_TIME, TouchWatch
 from .belief import GripBelief
 from .programme import HoldProgramme, NeededGrip
 from .slip import falls_on, SlipWatch
