@@ -19,8 +19,9 @@ TIE_MOMENT = 1e-3
 TIE_SKEWNESS = 1e-6
 #: Power of the cosine with which a facet counts as facing a direction; a power of 2.
 FACING_POWER = 16
-#: Number of facets compared at once: memory does not grow with the mesh.
-BLOCK = 2048
+#: Number of facets compared at once: they stay in the cache, and products of matrices so small
+#: wake no threads that would wait for each other.
+BLOCK = 256
 #: Mean of that power over the directions of a ball, and of a disc's rim.
 EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
 #: Share of the area over the even one from which a direction is distinguished.

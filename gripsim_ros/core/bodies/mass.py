@@ -6,6 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import MaterialError, MeshError
+from ..transforms import cross
 from .mesh import TriangleMesh, frozen_array
 
 
@@ -116,7 +117,7 @@ def volume_moments(triangles: Array) -> tuple[float, Array, Array]:
     v (a a^T + b b^T + c c^T + s s^T) / 20. Source: Mirtich 1996, own form.
     """
     a, b, c = np.moveaxis(triangles, 1, 0)
-    v = np.einsum('ij,ij->i', a, np.cross(b, c)) / 6.0
+    v = np.einsum('ij,ij->i', a, cross(b, c)) / 6.0
     s = a + b + c
     second = np.einsum('f,fki,fkj->ij', v, triangles, triangles, optimize=True)
     second = (second + np.einsum('f,fi,fj->ij', v, s, s, optimize=True)) / 20.0
@@ -131,7 +132,7 @@ def third_moment(triangles: Array, axis: Array) -> float:
     volume v it is v/20 times the complete homogeneous polynomial of third degree in
     the coordinates of a, b, c along the axis (own derivation, Dirichlet integrals).
     """
-    v = np.einsum('ij,ij->i', triangles[:, 0], np.cross(triangles[:, 1], triangles[:, 2]))
+    v = np.einsum('ij,ij->i', triangles[:, 0], cross(triangles[:, 1], triangles[:, 2]))
     a, b, c = (triangles @ axis).T
     pair = a * a + a * b + b * b
     cubic = a * pair + b * b * b + c * (pair + c * (a + b + c))

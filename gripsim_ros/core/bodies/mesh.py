@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import MeshError, ShapeError
 from ..fields import checked_array
-from ..transforms import apply
+from ..transforms import apply, cross
 from .topology import EdgeTable, connected_labels, edge_table
 
 
@@ -27,9 +27,15 @@ def frozen_array(array: ArrayT) -> ArrayT:
     return array
 
 
+def lengths(vectors: Array) -> Array:
+    """Return the lengths ``(...,)`` of ``vectors (..., 3)``: numpy's bits, in half its time."""
+    x, y, z = vectors[..., 0], vectors[..., 1], vectors[..., 2]
+    return np.asarray(np.sqrt(x * x + y * y + z * z))
+
+
 def unit_rows(vectors: Array) -> Array:
     """Return ``vectors (..., 3)`` at length 1; a zero vector stays zero."""
-    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    norms = lengths(vectors)[..., None]
     return vectors / np.where(norms > 0.0, norms, 1.0)
 
 
@@ -150,12 +156,12 @@ class TriangleMesh:
     @cached_property
     def _face_vectors(self) -> Array:
         a, b, c = np.moveaxis(self.triangles, 1, 0)
-        return frozen_array(0.5 * np.cross(b - a, c - a))
+        return frozen_array(0.5 * cross(b - a, c - a))
 
     @cached_property
     def face_areas(self) -> Array:
         """Return the areas ``(F,)`` of the faces [m^2]."""
-        return frozen_array(np.linalg.norm(self._face_vectors, axis=1))
+        return frozen_array(lengths(self._face_vectors))
 
     @cached_property
     def face_normals(self) -> Array:
@@ -167,7 +173,7 @@ class TriangleMesh:
         """Return the interior angles ``(F, 3)`` of the faces at their corners [rad]."""
         to_next = unit_rows(np.roll(self.triangles, -1, axis=1) - self.triangles)
         to_previous = -np.roll(to_next, 1, axis=1)
-        sine = np.linalg.norm(np.cross(to_next, to_previous), axis=-1)
+        sine = lengths(cross(to_next, to_previous))
         return frozen_array(np.arctan2(sine, row_dot(to_next, to_previous)))
 
     @cached_property
@@ -273,7 +279,7 @@ class TriangleMesh:
         first, second = self.edge_faces.T
         along = unit_rows(self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]])
         n_first, n_second = self.face_normals[first], self.face_normals[second]
-        sine = row_dot(np.cross(n_first, n_second), along)
+        sine = row_dot(cross(n_first, n_second), along)
         angles = np.arctan2(sine, row_dot(n_first, n_second))
         return frozen_array(np.where(first < 0, np.pi, angles))
 

@@ -127,13 +127,18 @@ def connected_labels(pairs: IntArray, count: int) -> IntArray:
     return by_first_place(labels)
 
 
+def first_places(labels: IntArray) -> IntArray:
+    """Return where each of labels ``(n,)`` from 0 to the largest, all in use, first appears."""
+    first = np.empty(int(labels.max()) + 1, dtype=np.int64)
+    first[labels[::-1]] = np.arange(len(labels))[::-1]
+    return first
+
+
 def by_first_place(labels: IntArray) -> IntArray:
     """Return labels ``(n,)`` numbered in the order in which they first appear."""
-    count = int(labels.max()) + 1
-    first = np.full(count, len(labels))
-    first[labels[::-1]] = np.arange(len(labels))[::-1]
-    rank = np.empty(count, dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(count)
+    first = first_places(labels)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
     return rank[labels]
 
 

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from gripsim_ros.core import transforms
 from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.bodies.mesh import lengths
 from gripsim_ros.core.errors import MeshError, ShapeError
 
 ATOL_ROUNDOFF = 1e-13
@@ -243,3 +244,10 @@ def test_twenty_thousand_faces_get_corner_normals_in_a_fifth_of_a_second():
     start = time.process_time()     # of this process, whatever else runs
     mesh.corner_normals()
     assert time.process_time() - start < 0.2
+
+
+@pytest.mark.parametrize('shape', [(3,), (7, 3), (5, 3, 3)])
+def test_lengths_have_the_bits_of_numpy(shape):
+    rng = np.random.default_rng(3)
+    vectors = rng.normal(size=shape) * 10.0 ** rng.uniform(-9.0, 9.0, (*shape[:-1], 1))
+    assert_array_equal(lengths(vectors), np.linalg.norm(vectors, axis=-1))

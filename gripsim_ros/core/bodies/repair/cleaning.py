@@ -10,8 +10,10 @@ from scipy.spatial import cKDTree
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ..mesh import row_dot
-from ..topology import EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table
+from ...transforms import cross
+from ..mesh import lengths, row_dot
+from ..topology import (
+    EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table, first_places)
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -49,6 +51,11 @@ class Draft:
         """Return the diagonal of the bounding box of the used vertices [m]."""
         used = self.vertices[used_vertices(self.faces, len(self.vertices))[0]]
         return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
+
+    @cached_property
+    def places(self) -> IntArray:
+        """Return labels (V,), equal for vertices at one position, by first appearance."""
+        return _equal_rows(self.vertices)
 
     @cached_property
     def table(self) -> EdgeTable:
@@ -92,20 +99,20 @@ def merge_vertices(draft: Draft, tolerance: float) -> Draft:
     The first of them stays; the order of vertices is kept. Of a file that lists three
     own corners for each triangle this is not worth a sentence.
     """
-    vertices = draft.vertices
+    labels, vertices = draft.places, draft.vertices
+    first = first_places(labels)
     if tolerance > 0.0:
-        pairs = cKDTree(vertices).query_pairs(tolerance, output_type='ndarray')
-        labels = connected_labels(pairs, len(vertices))
-    else:
-        labels = _equal_rows(vertices)
-    kept, first = np.unique(labels, return_index=True)
-    if len(kept) == len(vertices):
+        pairs = cKDTree(vertices[first]).query_pairs(tolerance, output_type='ndarray')
+        if len(pairs):
+            labels = connected_labels(pairs, len(first))[labels]
+            first = first_places(labels)
+    if len(first) == len(vertices):
         return draft
     merged = replace(draft, vertices=vertices[first], faces=labels[draft.faces])
     if tolerance == 0.0 and len(vertices) == draft.faces.size:
         return merged
     within = f' within {1e6 * draft.unit * tolerance:.2g} um' if tolerance > 0.0 else ''
-    sentence = f'merged {plural(len(vertices) - len(kept), "vertex")} at equal positions{within}'
+    sentence = f'merged {plural(len(vertices) - len(first), "vertex")} at equal positions{within}'
     return merged.with_faces(merged.faces, sentence)
 
 
@@ -122,8 +129,8 @@ def _equal_rows(vertices: Array) -> IntArray:
 
 def drop_repeated_corners(draft: Draft) -> Draft:
     """Return the draft without faces that name a vertex twice."""
-    bad = (draft.faces == np.roll(draft.faces, 1, axis=1)).any(axis=1)
-    return _dropped(draft, bad, 'degenerate face')
+    a, b, c = draft.faces.T
+    return _dropped(draft, (a == b) | (b == c) | (c == a), 'degenerate face')
 
 
 def _corner_keys(draft: Draft) -> IntArray:
@@ -134,7 +141,8 @@ def _corner_keys(draft: Draft) -> IntArray:
 
 def has_duplicate_faces(draft: Draft) -> bool:
     """Return whether two faces have the same corners."""
-    return len(np.unique(_corner_keys(draft))) < len(draft.faces)
+    keys = np.sort(_corner_keys(draft))
+    return bool((keys[1:] == keys[:-1]).any())
 
 
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
@@ -170,7 +178,7 @@ def face_heights(vertices: Array, faces: IntArray) -> Array:
     corners = vertices[faces]
     sides = np.roll(corners, -1, axis=-2) - corners
     longest = np.sqrt(row_dot(sides, sides).max(axis=-1))
-    doubled = np.linalg.norm(np.cross(sides[..., 0, :], sides[..., 1, :]), axis=-1)
+    doubled = lengths(cross(sides[..., 0, :], sides[..., 1, :]))
     return doubled / np.where(longest > 0.0, longest, 1.0)
 
 

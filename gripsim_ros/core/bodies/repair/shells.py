@@ -11,7 +11,8 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ..mesh import TriangleMesh
+from ...transforms import cross
+from ..mesh import TriangleMesh, lengths
 from ..topology import EdgeTable
 from .cleaning import Draft, plural
 
@@ -179,8 +180,7 @@ def check_outside(draft: Draft) -> Draft:
     the body.
     """
     triangles = draft.vertices[draft.faces]
-    areas = np.linalg.norm(np.cross(triangles[:, 1] - triangles[:, 0],
-                                    triangles[:, 2] - triangles[:, 0]), axis=1)
+    areas = lengths(cross(triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]))
     steps = (np.arange(SURFACE_SAMPLES) + 0.5) / SURFACE_SAMPLES * areas.sum()
     chosen = np.searchsorted(np.cumsum(areas), steps).clip(max=len(areas) - 1)
     chosen, weight = np.unique(chosen, return_counts=True)

@@ -12,10 +12,11 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...bodies.mesh import sum_by_label, unit_rows
+from ...bodies.mesh import lengths, sum_by_label, unit_rows
 from ...bodies.topology import connected_labels
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
+from ...transforms import cross
 from .vp_tree import VpTree
 
 
@@ -102,8 +103,8 @@ def _sphere_normals(mesh: TriangleMesh) -> Array:
     corners = mesh.triangles
     out = np.roll(corners, -1, axis=1) - corners
     back = np.roll(corners, 1, axis=1) - corners
-    lengths = np.einsum('fki,fki->fk', out, out) * np.einsum('fki,fki->fk', back, back)
-    weighted = np.cross(out, back) / np.where(lengths > 0.0, lengths, 1.0)[..., None]
+    squares = np.einsum('fki,fki->fk', out, out) * np.einsum('fki,fki->fk', back, back)
+    weighted = cross(out, back) / np.where(squares > 0.0, squares, 1.0)[..., None]
     around, some = _unit_sums(mesh, mesh.faces, weighted)
     return np.where(some[:, None], around, mesh.vertex_normals)
 
@@ -127,10 +128,9 @@ def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
     areas = np.bincount(groups, mesh.face_areas, minlength=count)
     bent = (mesh.edge_faces[:, 0] >= 0) & ~flat & (
         np.abs(mesh.dihedral_angles) <= np.deg2rad(30.0))
-    lengths = np.linalg.norm(
-        mesh.vertices[mesh.edges[bent, 1]] - mesh.vertices[mesh.edges[bent, 0]], axis=1)
+    spans = lengths(mesh.vertices[mesh.edges[bent, 1]] - mesh.vertices[mesh.edges[bent, 0]])
     pairs = groups[mesh.edge_faces[bent]]
-    own_width = np.bincount(pairs.ravel(), np.repeat(lengths, 2), minlength=count)
+    own_width = np.bincount(pairs.ravel(), np.repeat(spans, 2), minlength=count)
     widths = areas / np.where(own_width > 0.0, own_width, np.inf)
     is_plane = np.ones(count, bool)
     for own, other in ((0, 1), (1, 0)):
@@ -164,7 +164,7 @@ def _bulge_limits(corners: Array, normals: Array) -> Array:
     end = np.abs(np.einsum('fki,fki->fk', np.roll(normals, -1, axis=1), edges))
     arcs = BULGE_RATIO * (np.minimum(start, end) / 4.0).max(axis=1)
     offsets = _control_offsets(corners, normals)
-    highest = np.linalg.norm(offsets, axis=2).max(axis=1)
+    highest = lengths(offsets).max(axis=1)
     return np.minimum(arcs, 8.0 / 9.0 * highest)
 
 
@@ -194,9 +194,9 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
     (10 f, 3) float
     """
     offsets = _control_offsets(corners, surface.normals)
-    lengths = np.linalg.norm(offsets, axis=2)
+    heights = lengths(offsets)
     limits = surface.limits[:, None] * 9.0 / 8.0
-    offsets *= np.minimum(1.0, limits / np.where(lengths > 0.0, lengths, 1.0))[..., None]
+    offsets *= np.minimum(1.0, limits / np.where(heights > 0.0, heights, 1.0))[..., None]
     points = np.empty((len(corners), 10, 3))
     points[:, 7:] = corners
     for k in range(6):
@@ -311,11 +311,11 @@ def joined_sides(mesh: TriangleMesh) -> IntArray:
         return sides
     paired = mesh.edge_faces[:, 0] >= 0
     first, second = sides[mesh.edge_faces[paired]].T
-    lengths = np.linalg.norm(np.diff(mesh.vertices[mesh.edges[paired]], axis=1)[:, 0], axis=1)
+    spans = lengths(np.diff(mesh.vertices[mesh.edges[paired]], axis=1)[:, 0])
     targets = np.arange(len(areas))
     for speck in np.flatnonzero(specks):
         other = np.where(first == speck, second, first)
         border = ((first == speck) | (second == speck)) & ~specks[other]
         if border.any():
-            targets[speck] = np.argmax(np.bincount(other[border], lengths[border]))
+            targets[speck] = np.argmax(np.bincount(other[border], spans[border]))
     return targets[sides]

@@ -5,19 +5,18 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
-from ...bodies import GraspObject, TriangleMesh, decimate_mesh
-from ...errors import MeshError
+from ...bodies import GraspObject, TriangleMesh
 from ...grasp_theory.grasp_map import cube_directions
 from ...hand import HandModel, forward_kinematics
 from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
 from ..task import Task, moved_region
-from .distance_field import DistanceField, build_distance_field
+from .coarse_object import coarse_object
+from .distance_field import DistanceField
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import (
     NO_TOUCH, diverse_order, hand_is_free, many_fingers_shares, place_palms, score_closings,
@@ -28,11 +27,6 @@ from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_
 Part = TypeVar('Part')
 Result = TypeVar('Result')
 
-#: Surface samples, distance field and coarse mesh of an object for the prescreen, canonical frame.
-PrescreenObject = tuple[Array, DistanceField, TriangleMesh]
-#: Of each object that is referenced elsewhere, by numbers of faces; no object is kept alive here.
-PRESCREEN_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], PrescreenObject]] = (
-    WeakKeyDictionary())
 #: Number of threads of the prescreen, whose kernels release the lock.
 THREADS = 4
 #: Smallest clearance of an open hand by the estimate of the distance field [m].
@@ -175,35 +169,12 @@ def _in_threads(job: Callable[[Part], Result], parts: list[Part]) -> list[Result
 
 def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
            options: PlannerOptions, task: Task) -> _Scene:
-    points, field, faces = _prescreen_object(
+    points, field, faces = coarse_object(
         grasp_object, options.sample_faces, options.face_count)
     return _Scene(points, field, faces, hand, options,
                   moved_region(task.contact_region, inverse(T_object_canonical)),
                   moved_region(np.vstack([task.obstacles, task.keep_out]),
                                inverse(T_object_canonical)))
-
-
-def _prescreen_object(grasp_object: GraspObject, sample_faces: int, face_count: int
-                      ) -> PrescreenObject:
-    """Return an object prepared for the prescreen; kept as long as the object exists."""
-    known, key = PRESCREEN_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
-    if key not in known:
-        vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
-        mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-        coarse = decimated(mesh, sample_faces)
-        points = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
-        known[key] = points, build_distance_field(mesh), decimated(mesh, face_count)
-    return known[key]
-
-
-def decimated(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
-    """Return the decimated mesh, with more faces where these cannot keep the shape."""
-    while face_count < len(mesh.faces):
-        try:
-            return decimate_mesh(mesh, face_count)
-        except MeshError:
-            face_count *= 2
-    return mesh
 
 
 def _candidates(scene: _Scene, seed: int, normals: Array, stands: Array

@@ -20,7 +20,8 @@ from ...transforms import apply, inverse, transform
 from ..ask_and_tell import AskAndTell
 from ..closing.batching import Conditions, ItemWork
 from ..closing.grasp_state import GraspState
-from ..hypotheses.generate import Hypothesis, decimated, grasp_axes, propose_hypotheses
+from ..hypotheses.coarse_object import decimated
+from ..hypotheses.generate import Hypothesis, grasp_axes, propose_hypotheses
 from ..manipulation.kinematics import object_path
 from ..options import PlannerOptions
 from ..progress import Progress

@@ -9,7 +9,8 @@ import trimesh
 from gripsim_ros.core.bodies import repair_mesh, shapes, topology
 from gripsim_ros.core.bodies.repair import cleaning
 from gripsim_ros.core.bodies.repair.cleaning import (
-    Draft, drop_duplicate_faces, drop_loose_degenerate_faces, turn_out_degenerate_faces)
+    Draft, drop_duplicate_faces, drop_loose_degenerate_faces, merge_vertices,
+    turn_out_degenerate_faces)
 from gripsim_ros.core.bodies.repair.holes import MAX_TRIANGULATED_LOOP
 from gripsim_ros.core.errors import MeshError
 
@@ -21,6 +22,23 @@ TETRAHEDRON = [[0, 2, 1], [0, 1, 3], [1, 2, 3], [2, 0, 3]]
 def draft(faces, vertices=CORNERS):
     """Return a mesh before its repair."""
     return Draft(np.array(vertices, float), np.array(faces, np.int64), ())
+
+
+@pytest.mark.parametrize('tolerance', [0.0, 1e-4, 2e-3])
+def test_vertices_are_merged_as_by_looking_at_all_pairs(tolerance):
+    rng = np.random.default_rng(4)
+    few = rng.uniform(size=(60, 3)).round(3) * 0.05
+    vertices = np.concatenate([few, few[::2], few[::3] + 5e-5, few[::5] + 1e-3])
+    vertices = vertices[rng.permutation(len(vertices))]
+    near = np.linalg.norm(vertices[:, None] - vertices, axis=2) <= tolerance
+    for _ in vertices:      # chains of near ones are one place
+        near = near @ near
+    kept, labels = np.unique(near.argmax(axis=1), return_inverse=True)
+    faces = rng.permutation(len(vertices))[:99].reshape(-1, 3)
+    merged = merge_vertices(draft(faces, vertices), tolerance)
+    assert_array_equal(merged.vertices, vertices[kept])
+    assert_array_equal(merged.faces, labels[faces])
+    assert len(kept) < len(vertices) and len(merged.repairs) == 1
 
 
 def test_a_body_of_walls_alone_has_no_face():

@@ -1,7 +1,5 @@
 """Where hypotheses come from: the approach cone, the preshapes, the seed."""
 
-import gc
-import weakref
 
 import numpy as np
 from numpy.testing import assert_allclose
@@ -13,7 +11,6 @@ from gripsim_ros.core.contact import LinkShapes
 from gripsim_ros.core.contact.distance.clearance import pair_clearances
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.hypotheses import generate
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.hypotheses.hand_geometry import free_closing_share
 from gripsim_ros.library.in_process import find_material, planner_options
@@ -90,20 +87,6 @@ def test_what_nobody_waits_for_any_more_is_not_looked_at(box, hand):
 def test_a_cone_without_a_palm_in_it_has_no_hypotheses(box, hand):
     task = Task(approach_direction=(0.3, 0.5, 0.8), approach_half_angle=1e-9)
     assert propose_hypotheses(box, hand, task, planner_options(), COUNT) == ([], 0)
-
-
-def test_what_the_quick_look_needs_is_kept_as_long_as_its_object():
-    body = GraspObject(shapes.sphere(0.03, 0.01), find_material('wood'))
-    look = generate._prescreen_object(body, 100, 50)
-    assert generate._prescreen_object(body, 100, 50) is look
-    assert generate._prescreen_object(body, 100, 40) is not look
-    faces = weakref.ref(look[2])
-    del look
-    gc.collect()
-    assert faces() is not None
-    del body
-    gc.collect()
-    assert faces() is None
 
 
 def test_fingers_meet_where_their_hulls_do(hand):

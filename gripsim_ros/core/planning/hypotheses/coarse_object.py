@@ -1,0 +1,60 @@
+"""What the prescreen knows of an object: samples of its surface, distances, a coarse mesh."""
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...arrays import Array
+from ...bodies import GraspObject, TriangleMesh, decimate_mesh
+from ...errors import MeshError
+from ...transforms import apply, inverse
+from .distance_field import DistanceField, build_distance_field
+
+#: Surface samples, distance field and coarse mesh of an object, in its canonical frame.
+CoarseObject = tuple[Array, DistanceField, TriangleMesh]
+#: Of each object that is referenced elsewhere, by numbers of faces; no object is kept alive here.
+COARSE_OBJECTS: WeakKeyDictionary[GraspObject, dict[tuple[int, int], CoarseObject]] = (
+    WeakKeyDictionary())
+#: Number of faces above which a mesh is decimated once before it is decimated for samples and for
+#: directions, and to how many: each of the two tries several times, in time that grows with it.
+MANY_FACES, FINE_FACES = 60_000, 20_000
+
+
+def coarse_object(grasp_object: GraspObject, sample_faces: int, face_count: int) -> CoarseObject:
+    """
+    Return an object prepared for the prescreen; kept as long as the object exists.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    sample_faces, face_count : int
+        Wanted faces of the mesh whose corners and middles are the samples, and of the mesh whose
+        faces are approached.
+
+    Returns
+    -------
+    samples : (n, 3) float
+        [m].
+    field : DistanceField
+    faces : TriangleMesh
+        All in the object's canonical frame.
+    """
+    known, key = COARSE_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
+    if key not in known:
+        vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
+        mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
+        fine = decimated(mesh, FINE_FACES) if len(mesh.faces) > MANY_FACES else mesh
+        coarse = decimated(fine, sample_faces)
+        samples = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
+        known[key] = samples, build_distance_field(mesh), decimated(fine, face_count)
+    return known[key]
+
+
+def decimated(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+    """Return the decimated mesh, with more faces where these cannot keep the shape."""
+    while face_count < len(mesh.faces):
+        try:
+            return decimate_mesh(mesh, face_count)
+        except MeshError:
+            face_count *= 2
+    return mesh
