@@ -34,7 +34,7 @@ ON_SURFACE, ON_LINK = 5e-4, 1e-3
 NORMAL_COSINE = np.cos(np.deg2rad(10.0))
 #: By which a row may overlap the object deeper than the last [m].
 DEPTH_SLACK = 1e-5
-TIMES = {'planning_time', 'first_stable_time'}
+TIMES = {'planning_time', 'first_stable_time', 'times'}
 
 
 def body(name, request):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -104,8 +105,9 @@ def plan(
         print_answer(answer)
     if report is not None:
         from ..report import write_report
+        begin = monotonic()
         write_report(answer, report)
-        say(f'wrote {report}')
+        say(f'wrote {report} in {monotonic() - begin:.1f} s')
     return 130 if interrupted else 0
 
 
@@ -230,6 +232,9 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
         'evaluated': result.evaluated, 'total': result.total, 'proposed': result.proposed,
         'in_contact': result.in_contact, 'planning_time': result.planning_time,
         'first_stable_time': result.first_stable_time,
+        'times': {'reading': request.reading_time, 'loading': result.loading_time,
+                  'preparing': result.preparing_time,
+                  'planning': result.planning_time - result.preparing_time},
         'timed_out': result.timed_out and not progress.interrupted,
         'interrupted': progress.interrupted, 'seed': limits.seed, 'repairs': request.repairs,
         **({'reach': dict(result.reach_levels)} if result.reach_levels else {}),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+import time
 from typing import TYPE_CHECKING
 
 from .arguments import finite_numbers, positive
@@ -49,7 +50,8 @@ class PlanRequest:
     """
     An object and a task as the user named them and as they were understood.
 
-    ``hand`` is the file of the hand, '' for the one that comes along.
+    ``hand`` is the file of the hand, '' for the one that comes along; ``reading_time`` [s] that of
+    reading and repairing the mesh, or of closing the points.
     """
 
     mesh: str
@@ -60,6 +62,7 @@ class PlanRequest:
     limits: PlanLimits
     scan: Scan | None = None
     hand: str = ''
+    reading_time: float = 0.0
 
     @property
     def completion(self) -> Completion | None:
@@ -106,17 +109,19 @@ def read_request(mesh: str, scale: float, material: str | None, task: Path | Non
     understood = Task() if task is None else load_task(
         existing_file(task, 'task'), T_arm_object)
     stuff = read_material(material)
+    begin = time.monotonic()
     if scan is None:
         loaded = read_mesh(mesh, positive('--scale', scale))
         body, repairs, seen = loaded.mesh, loaded.repairs, None
     else:
         completion = _completed(mesh, scan, positive('--scale', scale))
         body, repairs, seen = completion.mesh, completion.notes, completion.seen
+    read = time.monotonic() - begin
     for repair in repairs:
         say(f'warning: {mesh}: {repair}')
     grasp_object = GraspObject(body, stuff, Path(mesh).stem, seen)
     return PlanRequest(mesh, scale, grasp_object, repairs, understood, limits, scan,
-                       hand)
+                       hand, read)
 
 
 def _completed(name: str, scan: Scan, scale: float) -> CompletedScan:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from .output import print_table, say
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...core.planning.ranked_grasp import RankedGrasp
     from ...library.grasp_file import PlanAnswer
 
@@ -30,10 +32,17 @@ def print_answer(answer: PlanAnswer) -> None:
             (reason, str(number)) for reason, number in
             sorted(answer.rejected.items(), key=lambda item: (-item[1], item[0]))])
     say(f'{numbers["evaluated"]} of {numbers["total"]} hypotheses judged in '
-        f'{numbers["planning_time"]:.1f} s')
+        f'{numbers["planning_time"]:.1f} s' + _parts(numbers.get('times', {})))
     for said in (numbers.get('message'), numbers.get('way_unknown')):
         if answer.grasps and said:
             say(said)
+
+
+def _parts(times: Mapping[str, float]) -> str:
+    """Return how long each part took, in the order in which they came."""
+    if not times:
+        return ''
+    return f' ({", ".join(f"{part} {seconds:.2f}" for part, seconds in times.items())} s)'
 
 
 def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:

@@ -195,13 +195,15 @@ def _statistics(statistics: Mapping[str, Any]) -> str:
 
 
 def _told(name: str, value: Any) -> str:
-    """Return a number of the planning, a truth or a list as it is read."""
+    """Return a number of the planning, several by name, a truth or a list as it is read."""
+    if isinstance(value, Mapping):
+        return ', '.join(f'{part} {_told(name, number)}' for part, number in value.items())
     if isinstance(value, (list, tuple)):
         return '; '.join(map(str, value)) or 'none'
     if isinstance(value, bool):
         return 'yes' if value else 'no'
     if isinstance(value, float):
-        return f'{value:.1f} s' if name.endswith('time') else f'{value:.6g}'
+        return f'{value:.1f} s' if name.endswith(('time', 'times')) else f'{value:.6g}'
     return 'none' if value is None else str(value)
 
 

@@ -1,6 +1,7 @@
 """What ``gripsim plan`` says beside grasps: hint, nearest miss, terms, robustness."""
 
 from dataclasses import replace
+import time
 
 from cli_cases import assert_refused, gripsim, strict
 import numpy as np
@@ -41,6 +42,23 @@ def test_the_table_shows_hint_and_nearest_miss(capsys):
 def test_the_report_shows_hint_and_nearest_miss_as_text():
     text = render_report(without_grasps())
     assert 'friction is &lt;0.05&gt;' in text and 'Nearest miss' in text
+
+
+def test_the_last_line_tells_each_part_of_the_time(capsys):
+    answer = made_up_answer()
+    print_answer(replace(answer, statistics={**answer.statistics, 'times': {
+        'reading': 0.125, 'planning': 1.5}}))
+    assert capsys.readouterr().err.endswith(' s (reading 0.12, planning 1.50 s)\n')
+
+
+def test_the_parts_of_the_time_add_up(tmp_path):
+    begin = time.monotonic()
+    told = plan_ball(tmp_path, 0.6)['statistics']
+    times = told['times']
+    assert list(times) == ['reading', 'loading', 'preparing', 'planning']
+    assert min(times.values()) >= 0.0 and times['reading'] > 0.0 < times['preparing']
+    np.testing.assert_allclose(times['preparing'] + times['planning'], told['planning_time'])
+    assert sum(times.values()) < time.monotonic() - begin
 
 
 def test_no_grasp_is_an_answer_in_json(tmp_path):

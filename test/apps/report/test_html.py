@@ -182,9 +182,11 @@ def test_moduli_and_numbers_of_the_planning_have_units():
     answer = made_up_answer(1)
     stiff = replace(answer, grasp_object=replace(answer.grasp_object, material=replace(
         answer.grasp_object.material, youngs_modulus=2.0e9)), statistics={
-            **answer.statistics, 'planning_time': 3.7, 'timed_out': False})
+            **answer.statistics, 'planning_time': 3.7, 'timed_out': False,
+            'times': {'reading': 0.25, 'planning': 2.5}})
     text = render_report(stiff)
     assert 'E 2 GPa' in text and '>3.7 s<' in text and '>False<' not in text
+    assert 'reading 0.2 s, planning 2.5 s' in text
 
 
 def test_meshes_that_links_share_are_sent_once(page):

@@ -44,7 +44,7 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
     if with_surfaces:
         grasps = _with_surfaces(request, grasps)
     statistics = {**plan.statistics(), 'repairs': request.repairs, 'seed': limits.seed,
-                  'database': source.name}
+                  'database': source.name, 'times': {'reading': request.reading_time}}
     return PlanAnswer(hand, request.grasp_object, request.mesh, request.scale, grasps,
                       plan.rejections, statistics, plan.nearest_miss, plan.hint,
                       task=request.task)

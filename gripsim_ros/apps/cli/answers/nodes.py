@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..inputs import InputError, read_hand
@@ -63,13 +64,17 @@ def plan_by_nodes(request: PlanRequest, with_surfaces: bool, elasticity: str = '
             progress.begin_step(feedback.step)
             return progress.show(feedback.evaluated, feedback.total, feedback.stable,
                                  feedback.best.score if feedback.has_best else None)
+        begin = monotonic()
         result = client.plan(goal, show)
+        asked = monotonic() - begin
     status = STATUS_NAMES[result.status]
     if status == 'INVALID_REQUEST':
         raise InputError(result.message)
     if status not in ('SUCCEEDED', 'NO_GRASP', 'TIMED_OUT', 'CANCELED'):
         raise RuntimeError(f'{status}: {result.message}')
-    return _answer(request, result, status, with_surfaces), progress.interrupted
+    times = {'reading': request.reading_time, 'asking': asked - result.planning_time,
+             'planning': result.planning_time}
+    return _answer(request, result, status, with_surfaces, times), progress.interrupted
 
 
 def _hand_of_suite(given: str, urdf: str, config: str) -> str:
@@ -106,7 +111,8 @@ def _hand_of_suite(given: str, urdf: str, config: str) -> str:
     return given or held
 
 
-def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool) -> PlanAnswer:
+def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool,
+            times: dict[str, float]) -> PlanAnswer:
     import numpy as np
 
     from ....library.grasp_file import PlanAnswer
@@ -124,7 +130,7 @@ def _answer(request: PlanRequest, result: Any, status: str, with_surfaces: bool)
         'evaluated': result.evaluated, 'total': result.total,
         'planning_time': result.planning_time, 'status': status, 'message': result.message,
         'timed_out': status == 'TIMED_OUT', 'interrupted': status == 'CANCELED',
-        'seed': request.limits.seed, 'repairs': list(result.repairs)}
+        'seed': request.limits.seed, 'repairs': list(result.repairs), 'times': times}
     if result.reach_levels:
         statistics['reach'] = dict(zip(result.reach_levels, result.reach_counts))
     miss = miss_from_msg(result.nearest_miss, np.eye(4)) if result.has_nearest_miss else None
