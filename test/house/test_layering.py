@@ -47,7 +47,7 @@ LAYERS = {
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',
     'ros.conversions': 'arrays, clouds, geometry, plan_told < moveit, objects, ring < requests',
-    'ros.markers': 'layers < finger_forces, legend, way < scenes',
+    'ros.markers': 'layers < legend, way < finger_forces, scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',
     'apps.report': ('curves, packing, style < closure_picture, contact_picture, motion_payload, '

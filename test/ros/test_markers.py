@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
@@ -28,7 +29,7 @@ FRAME = MarkerFrame('world')
 
 
 def test_live_markers_show_every_layer():
-    array = live_markers(*pinch(), FRAME)
+    array = live_markers(*pinch(), load_default_hand(), FRAME)
     assert assert_fit_for_rviz(array) == {
         'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'centre_of_mass',
         'scale'}
@@ -38,7 +39,7 @@ def test_numbers_that_are_not_finite_are_left_out():
     contacts, states, body = pinch()
     states.patch_forces_object[0] = np.nan
     states.centre_of_mass_object[:] = np.inf
-    shown = assert_fit_for_rviz(live_markers(contacts, states, body, FRAME))
+    shown = assert_fit_for_rviz(live_markers(contacts, states, body, load_default_hand(), FRAME))
     assert shown == {'contacts', 'depths', 'forces', 'deformation', 'pressure_legend', 'scale',
                      'centre_of_mass'}
 
@@ -53,14 +54,14 @@ def test_a_live_hand_without_contact_clears_what_was_shown():
         states, patch_offsets=np.zeros(2, int), patch_points_object=empty,
         patch_forces_object=empty,
         vertex_pressures=np.zeros_like(states.vertex_pressures))
-    array = live_markers(contacts, states, body, FRAME)
+    array = live_markers(contacts, states, body, load_default_hand(), FRAME)
     assert assert_fit_for_rviz(array) == {'deformation', 'centre_of_mass', 'scale'}
     cleared = {m.ns for m in array.markers if m.action == Marker.DELETEALL}
     assert {'contacts', 'depths', 'forces', 'pressure_legend'} <= cleared
 
 
 def test_the_length_of_an_arrow_is_that_of_the_force():
-    array = live_markers(*pinch(), FRAME)
+    array = live_markers(*pinch(), load_default_hand(), FRAME)
     arrow = next(m for m in array.markers if m.ns == 'forces' and m.action == Marker.ADD)
     assert arrow.points[1].x - arrow.points[0].x == pytest.approx(
         2.0 * FORCE_LENGTH, abs=ATOL_ROUNDOFF)
@@ -156,7 +157,8 @@ def arrays(frame=FRAME):
     """Return what is shown of a plan, a closing and a live hand."""
     grasp, body, hand = made_up_grasp(1), apple(), load_default_hand()
     return [grasp_markers(grasp, body, hand, frame, OBSTACLE),
-            closing_markers(grasp, 0.5, None, body, hand, frame), live_markers(*pinch(), frame)]
+            closing_markers(grasp, 0.5, None, body, hand, frame),
+            live_markers(*pinch(), hand, frame)]
 
 
 OBSTACLE = np.array([[1, 0.3, 0.3, 0.02, 1, 0, 0, 0.0, 0, 1, 0, 0.0, 0, 0, 1, -0.1]])
@@ -224,15 +226,36 @@ def test_crosses_at_the_centre_of_mass_reach_out_of_the_object():
 
 def test_depths_are_indentations_out_of_the_surface_magnified():
     contacts, states, body = pinch()
-    depths, = shown(live_markers(contacts, states, body, FRAME), 'depths')
+    depths, = shown(live_markers(contacts, states, body, load_default_hand(), FRAME), 'depths')
     nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
     inside = contacts.node_depths[nodes] > 0.0
     ends = np.array([place(p) for p in depths.points]).reshape(-1, 2, 3)
     vectors = -DEPTH_FACTOR * (contacts.node_depths[nodes, None]
                                * contacts.node_normals_object[nodes])[inside]
     np.testing.assert_allclose(ends[:, 1] - ends[:, 0], vectors, atol=ATOL_ROUNDOFF)
-    told = [m.text for m in shown(live_markers(contacts, states, body, FRAME), 'scale')]
+    array = live_markers(contacts, states, body, load_default_hand(), FRAME)
+    told = [m.text for m in shown(array, 'scale')]
     assert f'1 mm deep, x {DEPTH_FACTOR:g}' in told
+
+
+@pytest.mark.parametrize('tilt', [0.7, 1.6, 3.0])
+def test_the_live_legend_stands_upright_while_the_object_is_turned(tilt):
+    """As where the hand lifts it palm up: its frame turns about a horizontal axis."""
+    (contacts, states, body), hand = pinch(), load_default_hand()
+    R_world_object = Rotation.from_rotvec([0.8 * tilt, -0.6 * tilt, 0.0]).as_matrix()
+
+    def words(R):
+        cases = np.zeros((1, 9))
+        cases[0, :3] = np.array([0.0, 0.0, -9.81]) @ R
+        asked = dataclasses.replace(contacts.configurations, load_cases=cases)
+        array = live_markers(dataclasses.replace(contacts, configurations=asked), states, body,
+                             hand, FRAME)
+        places = np.array([place(m.pose.position) @ R.T for m in shown(array, 'scale')
+                           if m.type == Marker.TEXT_VIEW_FACING])
+        return places - places[0]
+
+    assert len(words(np.eye(3))) == 6
+    np.testing.assert_allclose(words(R_world_object), words(np.eye(3)), rtol=0, atol=1e-9)
 
 
 def test_the_hand_that_closes_is_not_taken_for_the_grasp():

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 from PIL import Image
 import pytest
+from scipy.spatial.transform import Rotation
 import yaml
 
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
@@ -19,13 +20,14 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / 'tools'))
 
 import draw_rviz  # noqa: E402
+from gripsim_ros.core.hand import forward_kinematics  # noqa: E402
 from gripsim_ros.core.transforms import apply  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.markers import (  # noqa: E402
-    closing_markers, grasp_markers, live_markers, MarkerFrame)
+    closing_markers, FingerForces, force_markers, grasp_markers, live_markers, MarkerFrame)
 from gripsim_ros.ros.markers.layers import Layers  # noqa: E402
-from gripsim_ros.ros.markers.legend import TEXT, word_width  # noqa: E402
+from gripsim_ros.ros.markers.legend import start_axes, TEXT, word_width  # noqa: E402
 
 REFERENCE = ROOT / 'test' / 'data' / 'rviz.png'
 SIZE = (320, 240)
@@ -44,7 +46,8 @@ def scenes():
             ('gripsim.rviz', {'plan/markers': grasp_markers(grasp, body, hand, frame)}),
             ('gripsim.rviz', {'closing/markers': closing_markers(
                 grasp, 0.5, None, body, hand, frame)}),
-            ('gripsim_live.rviz', {'live/markers': live_markers(*pinch(), MarkerFrame('object'))})]
+            ('gripsim_live.rviz', {'live/markers': live_markers(
+                *pinch(), hand, MarkerFrame('object'))})]
 
 
 def draw(config, arrays):
@@ -124,14 +127,25 @@ def test_blanks_are_as_wide_as_the_message_says(blank, wide):
     assert (len(columns) == 0 or np.ptp(columns) > 100) == wide
 
 
+def measured_hand(k):
+    """Return points (n, 3) of the hand that RViz shows beside the markers of a scene."""
+    if k != 3:
+        return np.zeros((0, 3))
+    hand, asked = load_default_hand(), pinch()[0].configurations
+    poses = asked.T_object_palm[0] @ forward_kinematics(hand, asked.joint_positions[:1])[0]
+    return np.concatenate([apply(pose, link.mesh.vertices)
+                           for link, pose in zip(hand.links, poses)])
+
+
 @pytest.mark.parametrize('k, explaining', [
-    (1, {'pressure_legend', 'scale'}), (2, {'scale', 'moment'})])
+    (1, {'pressure_legend', 'scale'}), (2, {'scale', 'moment'}),
+    (3, {'pressure_legend', 'scale'})])
 def test_legends_and_hand_do_not_overlap(k, explaining):
     """In the start view, words begin right of, or end left of, all of hand and object."""
     camera = draw_rviz.start_camera({'Yaw': 0.8, 'Pitch': 0.5, 'Distance': 50.0,
                                      'Focal Point': dict.fromkeys('XYZ', 0)}, (1000, 1000))
     array, = scenes()[k][1].values()
-    columns = {True: [], False: []}
+    columns = {True: [], False: list(camera.project(measured_hand(k))[:, 0])}
     for marker in array.markers:
         explains = marker.ns in explaining
         if marker.action == Marker.ADD and (
@@ -144,6 +158,30 @@ def test_legends_and_hand_do_not_overlap(k, explaining):
             columns[explains] += [across.min() - half, across.max() + half]
     assert len(columns[True]) > 8
     assert (min(columns[True]) > max(columns[False])) or (max(columns[True]) < min(columns[False]))
+
+
+@pytest.mark.parametrize('tilt', np.linspace(0.0, 2.0 * np.pi, 7)[:-1])
+def test_texts_of_forces_are_as_large_as_the_legend_and_beside_their_bars(tilt):
+    """Their words stand beyond the bar's end, wherever the bar points in the start view."""
+    hand, eye = load_default_hand(), np.array([0.61, 0.63, 0.48])
+    forces = FingerForces(('thumb',), ('sdh_thumb_3_link',), np.array([4.0]), np.array([3.0]))
+    array = force_markers(forces, hand, np.zeros(7), MarkerFrame('object', turn(eye, tilt)))
+    text, = [m for m in array.markers if m.type == Marker.TEXT_VIEW_FACING]
+    assert text.scale.z == TEXT
+    right, up = start_axes()
+    p, half = text.pose.position, (0.5 * word_width(text.text), 0.5 * TEXT)
+    middle = np.array([p.x, p.y, p.z])
+    for bar in (m for m in array.markers if m.type == Marker.CYLINDER):
+        T = pose_from_msg(bar.pose)
+        along = np.linspace(-0.5, 0.5, 50)[:, None] * bar.scale.z * T[:3, 2] + T[:3, 3] - middle
+        assert not ((abs(along @ right) < half[0]) & (abs(along @ up) < half[1])).any()
+
+
+def turn(axis, angle):
+    """Return the rotation (4, 4) about an axis."""
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)).as_matrix()
+    return T
 
 
 @pytest.mark.parametrize('text, pixels', [

@@ -10,6 +10,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from ...core.hand import HandModel, forward_kinematics
 from ...core.transforms import apply, rotate, transform
 from .layers import FORCE_LENGTH, GREEN, GREY, Layers, MAGENTA, MarkerFrame, ORANGE
+from .legend import start_axes, TEXT, word_width
 
 Array = NDArray[np.float64]
 
@@ -61,10 +62,18 @@ def force_markers(forces: FingerForces, hand: HandModel, joints: Array, frame: M
         _bar(layers, 'planned_forces', start - aside, back, planned, GREY)
         if np.isfinite(felt):
             _bar(layers, 'felt_forces', start + aside, back, felt, _colour(felt / planned))
-        told = f'{felt:.2f}' if np.isfinite(felt) else '?'
-        reach = FORCE_LENGTH * max(planned, np.nan_to_num(felt)) + 2.0 * WIDTH
-        layers.text('force_texts', start + reach * back, f'{told} of {planned:.2f} N', 0.006)
+        text = f'{felt:.2f}' if np.isfinite(felt) else '?'
+        text += f' of {planned:.2f} N'
+        reach = FORCE_LENGTH * max(planned, np.nan_to_num(felt)) + _room(text, back, frame)
+        layers.text('force_texts', start + reach * back, text, TEXT)
     return layers.array
+
+
+def _room(text: str, along: Array, frame: MarkerFrame) -> float:
+    """Return how far the middle of a text is from a bar's end, not to cover it at the start."""
+    half = 0.5 * word_width(text) + WIDTH, 0.5 * TEXT + WIDTH
+    seen = [abs(float(axis @ frame.T_frame_object[:3, :3] @ along)) for axis in start_axes()]
+    return min(size / max(share, 1e-9) for size, share in zip((*half, half[0]), (*seen, 1.0)))
 
 
 def _colour(share: float) -> Sequence[float]:

@@ -38,14 +38,20 @@ class Legend:
         Of the object, frame object.
     others : (n, 3) float, optional
         What else legends keep away from, such as the hand.
+    gravity : (3,) float, optional
+        Frame object; legends stand upright by it where the frame turns with the object. None or
+        0: by ``layers.frame``.
     """
 
-    def __init__(self, layers: Layers, vertices: Array, others: Array | None = None) -> None:
+    def __init__(self, layers: Layers, vertices: Array, others: Array | None = None,
+                 gravity: Array | None = None) -> None:
         """Find the side with more room."""
         self._layers = layers
         right, up = start_axes()
-        T_frame_object = layers.frame.T_frame_object
-        self._right, self._up = right @ T_frame_object[:3, :3], up @ T_frame_object[:3, :3]
+        R_view_object = layers.frame.T_frame_object[:3, :3]
+        if gravity is not None and np.any(gravity):
+            R_view_object = upright(-gravity / np.linalg.norm(gravity))
+        self._right, self._up = right @ R_view_object, up @ R_view_object
         middle = (vertices.min(axis=0) + vertices.max(axis=0)) / 2.0
         points = vertices if others is None else np.concatenate([vertices, others])
         along = (points - middle) @ self._right
@@ -119,6 +125,15 @@ def word_width(text: str) -> float:
     """Return the width of a text of the legend in RViz [m]."""
     blanks = text.count(' ')
     return TEXT * (LETTER_WIDTH * (len(text) - blanks) + BLANK_WIDTH * blanks)
+
+
+def upright(upward: Array) -> Array:
+    """Return the shortest rotation ``(3, 3)`` that turns a unit vector ``(3,)`` to +z."""
+    x, y, z = upward
+    if z < -1.0 + 1e-9:
+        return np.diag([1.0, -1.0, -1.0])
+    cross = np.array([[0.0, 0.0, -x], [0.0, 0.0, -y], [x, y, 0.0]])
+    return np.eye(3) + cross + cross @ cross / (1.0 + z)
 
 
 def start_axes() -> tuple[Array, Array]:

@@ -37,7 +37,7 @@ MOMENT_LAYERS = ('moment', 'arm')
 
 
 def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: GraspObject,
-                 frame: MarkerFrame) -> MarkerArray:
+                 hand: HandModel, frame: MarkerFrame) -> MarkerArray:
     """
     Return the first configuration's contacts, depths, forces and deformed surface.
 
@@ -47,6 +47,8 @@ def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: 
     states : GraspStateBatch
         Answer to ``contacts``.
     grasp_object : GraspObject
+    hand : HandModel
+        Not shown; legends keep away from it as it is measured.
     frame : MarkerFrame
 
     Returns
@@ -55,7 +57,10 @@ def live_markers(contacts: ContactBatch, states: GraspStateBatch, grasp_object: 
     """
     layers, mesh = Layers(frame), grasp_object.mesh
     layers.clear('object', 'deformation', PRESSURE_LEGEND)
-    legend = Legend(layers, mesh.vertices, contacts.configurations.T_object_palm[:1, :3, 3])
+    asked = contacts.configurations
+    legend = Legend(layers, mesh.vertices, _points_of(hand, asked.T_object_palm[0] @ (
+        forward_kinematics(hand, asked.joint_positions[:1])[0])),
+                    next(iter(asked.load_cases[:, :3]), None))
     legend.marks(depths=True)
     nodes = slice(0, int(contacts.node_offsets[contacts.patch_offsets[1]]))
     layers.depths(contacts.node_points_object[nodes], contacts.node_normals_object[nodes],
@@ -266,9 +271,14 @@ def _add_boxes(layers: Layers, mesh: TriangleMesh, hand: HandModel, T_object_lin
 
 def _reach(grasp: RankedGrasp, hand: HandModel) -> Array:
     """Return points ``(n, 3)`` of the hand while it closes, frame object."""
-    return np.concatenate([
-        apply(T_object_link, mesh.vertices) for fraction in (0.0, 1.0)
-        for mesh, T_object_link in zip(ghost_links(hand), link_poses_at(grasp, hand, fraction))])
+    return np.concatenate([_points_of(hand, link_poses_at(grasp, hand, fraction))
+                           for fraction in (0.0, 1.0)])
+
+
+def _points_of(hand: HandModel, T_object_link: Array) -> Array:
+    """Return corners ``(n, 3)`` of the links' hulls at poses ``(L, 4, 4)``, frame object."""
+    return np.concatenate([apply(pose, mesh.vertices)
+                           for mesh, pose in zip(ghost_links(hand), T_object_link)])
 
 
 def _add_hand(layers: Layers, grasp: RankedGrasp, hand: HandModel, fraction: float,

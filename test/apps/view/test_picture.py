@@ -167,7 +167,7 @@ def marker_arrays():
             'plan/markers': grasp_markers(grasp, body, hand, FRAME, OBSTACLES),
             'ranked_grasps': ranked_markers([grasp], FRAME, hand),
             'closing/markers': closing_markers(grasp, 1.0, grasp, body, hand, FRAME),
-            'live/markers': live_markers(*pinch(), FRAME),
+            'live/markers': live_markers(*pinch(), hand, FRAME),
             'execution/markers': force_markers(FORCES, hand, np.zeros(7), FRAME)}
 
 

@@ -109,7 +109,7 @@ class DeformationNode(StageNode):
         try:
             grasp_object = self.objects.find(answer.ring.object_id)
             self._markers.publish(live_markers(
-                contacts_from_msg(msg), grasp_states_from_msg(answer), grasp_object,
+                contacts_from_msg(msg), grasp_states_from_msg(answer), grasp_object, self.hand,
                 MarkerFrame(self.values['object_frame'])))
         except Exception as error:
             self.report_error(f'markers: {one_line(error)}')
