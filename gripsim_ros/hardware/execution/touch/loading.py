@@ -39,6 +39,9 @@ MISSING_SHARE = 0.1
 LEAST_SHARE = 0.7
 #: Readings in which the force does not change at all although its finger goes on: a pad is stuck.
 STUCK_READINGS = 3
+#: Steps without a force at any finger after which the object has gone; simulated eggs that were
+#: held in the end had up to five, knocked about between the fingers.
+GONE_STEPS = 10
 
 
 class TouchWatch(SeekingWatch):
@@ -59,7 +62,7 @@ class TouchWatch(SeekingWatch):
                         for finger in self._pressing}
         self._judged, self._step_from = -np.inf, -np.inf
         self._shares: dict[str, float] = {}
-        self._holding, self._common = False, STEP_SHARE
+        self._holding, self._common, self._gone = False, STEP_SHARE, 0
         self._rested: list[Measurement] = []    # since the fingers came to rest after a step
 
     def setpoint(self, time: float) -> Array:
@@ -107,7 +110,7 @@ class TouchWatch(SeekingWatch):
             if finger.name in forces:
                 loaded.judge(forces[finger.name], self._options.touch_force)
             loaded.go(self._next_step(finger.name, level, forces, wanted))
-        self._fault = self._fault or self._find_stuck()
+        self._fault = self._fault or self._find_gone(forces) or self._find_stuck()
         self._judged = self._step_from = measured.time
         if all(loaded.step == 0.0 for loaded in self._loaded.values()):
             return None
@@ -163,6 +166,13 @@ class TouchWatch(SeekingWatch):
     def _beyond(self) -> float:
         """Return how far a finger goes on at most [rad]."""
         return self._options.touch_beyond
+
+    def _find_gone(self, forces: dict[str, float]) -> str:
+        """Return that the object has gone, or ''; fingers that go on would meet each other."""
+        nothing = bool(forces) and max(forces.values()) < self._options.touch_force
+        self._gone = self._gone + 1 if nothing and not self._holding else 0
+        return ('no finger feels anything any more: the object has slipped out'
+                if self._gone >= GONE_STEPS else '')
 
     def _find_stuck(self) -> str:
         stuck = [name for name, loaded in self._loaded.items() if loaded.same >= STUCK_READINGS]

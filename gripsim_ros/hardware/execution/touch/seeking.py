@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..closing import FingerWatch
-from ..feeling.motors import MotorSense, TOUCH_SHARE
+from ..feeling.motors import LOW_SHARE, MotorSense, TOUCH_SHARE
 from ..feeling.rate import SLACK, slower_for_late
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan, FingerPlan
@@ -58,6 +58,7 @@ class SeekingWatch(FingerWatch):
         self._motors = MotorSense(plan.fingers, {
             contact.link: contact.force for contact in plan.contacts}, plan.torques)
         self._by_motors: set[str] = set()       # fingers whose motors tell in place of their pads
+        self._let_go = False                    # all fingers have lost what they touched
 
     # -- what is believed ------------------------------------------------------------
 
@@ -69,6 +70,7 @@ class SeekingWatch(FingerWatch):
         load on a finger is in its torques too.
         """
         believed, self._by_motors = measured, set()
+        self._note_let_go(measured)
         for finger in self._pressing:
             force = self._motor_force(finger, measured)
             if force is None:
@@ -76,13 +78,28 @@ class SeekingWatch(FingerWatch):
             if self._is_blind(finger, measured):
                 if finger.name not in self._has_felt:
                     self._instead(finger.name, 'has no pad that tells')
-            elif closing and self._motors.doubt(finger, self._force(finger, measured), force,
-                                                measured):
+            elif closing and not self._let_go and self._motors.doubt(
+                    finger, self._force(finger, measured), force, measured):
                 self._instead(finger.name, 'has a pad that tells too little')
             if finger.name in self._motors.believed_instead:
                 self._by_motors.add(finger.name)
                 believed = self._motors.put(believed, finger, force)
         return believed
+
+    def _note_let_go(self, measured: Measurement) -> None:
+        """
+        Note that neither pads nor motors felt anything since pads last did, once all had touched.
+
+        The object has gone then, and what motors tell later is of fingers that meet each other.
+        """
+        if not self._loads:
+            return
+        motors = [self._motor_force(finger, measured) or 0.0 for finger in self._pressing]
+        nothing = all(force < LOW_SHARE * finger.force
+                      for finger, force in zip(self._pressing, motors))
+        feels = any(self._force(finger, measured) >= self._options.touch_force
+                    for finger in self._pressing)
+        self._let_go = not feels and (self._let_go or nothing)
 
     def _motor_force(self, finger: FingerPlan, measured: Measurement) -> float | None:
         """Return what a finger presses with by its motors [N], None where they cannot tell."""

@@ -104,6 +104,32 @@ def test_a_saturated_pad_is_replaced_by_motors(most):
     assert 0.8 * PLANNED <= hand.true[BAD] and hand.peak <= OPTIONS.force_room * PLANNED
 
 
+class LeavingHand(MotorHand):
+    """An object that slips out as it is loaded; stiff fingers ``meet`` so far on [rad]."""
+
+    def __init__(self, meet):
+        super().__init__()
+        self.meet, self.left = meet, False
+
+    def measure(self):
+        measured = super().measure()
+        self.left |= max(self.true.values()) > 0.3 * PLANNED
+        if not self.left:
+            return measured
+        met = {link: 400.0 * max(0.0, measured.joints[joint] - CLOSED_ANGLE - self.meet)
+               for link, joint in FINGERS.items()}
+        return replace(measured, torques=torques_of(met), forces=dict.fromkeys(TIPS, 0.0))
+
+
+@pytest.mark.parametrize('meet', [0.012, 0.05])
+def test_fingers_that_meet_where_an_object_slipped_out_do_not_hold_it(meet):
+    hand, execution = LeavingHand(meet), execution_of()
+    phases = run(execution, hand)
+    assert execution.status == Status.MISSED_CONTACT and 'HOLDING' not in phases
+    assert 'slipped out' in execution.message and 'motors' not in execution.message
+    assert execution.closing_time < 4.0
+
+
 def test_a_hand_without_pads_closes_by_its_motors():
     hand, execution = MotorHand(dumb=TIPS), execution_of()
     run(execution, hand)
