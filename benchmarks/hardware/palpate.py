@@ -181,7 +181,7 @@ def still(hand, body, grasp, longest: float, arguments) -> float:
           f'{repeats} times each, median (largest)')
     model, truth = (prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
                                        hand=hand, elasticity=elasticity)
-                    for elasticity in ('half_space', 'body'))
+                    for elasticity in (arguments.elasticity, 'body'))
     options, palpation = grasps.execution_options(), palpation_options()
     options = replace(options, loading_time=palpation.palpation_time)
     rows = grasp.trajectory
