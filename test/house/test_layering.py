@@ -13,8 +13,8 @@ MAX_LINES = 400
 # the places before it, and from within itself. A test compares docs/architecture.md.
 LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
-    'core': ('arrays, errors < numerics < fields, options, transforms < batches, bodies < hand '
-             '< grasp_theory, contact < mechanics, planning < arm < pipeline'),
+    'core': ('arrays, errors, memory < numerics < fields, options, transforms < batches, bodies '
+             '< hand < grasp_theory, contact < mechanics, planning < arm < pipeline'),
     'core.bodies': ('material, oriented_box, topology < mesh < mass, reading, '
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
     'core.hand': ('description, files < tree < shapes < loading '

@@ -138,6 +138,19 @@ def test_a_plan_that_takes_too_long_is_no_plan(tmp_path):
     assert plan_job(job).reason.startswith('time is up after 1e-09 s: ')
 
 
+def test_memory_goes_back_after_each_object_whatever_came_of_it(monkeypatch):
+    from gripsim_ros.apps.sweep import jobs
+    calls = []
+    monkeypatch.setattr(jobs, 'manage_memory', lambda: calls.append('managed'))
+    monkeypatch.setattr(jobs, 'return_memory', lambda: calls.append('returned'))
+    monkeypatch.setattr(jobs, 'context_of', lambda settings: 'ours')
+    monkeypatch.setattr(jobs, '_plan', lambda job: calls.append('planned'))
+    job = jobs.Job('a', '.ply', b'', 1.0, None, None, 'ours')
+    assert plan_job(job) is None and calls == ['managed', 'planned', 'returned']
+    monkeypatch.setattr(jobs, '_plan', lambda job: 1 / 0)
+    assert 'ZeroDivisionError' in plan_job(job).reason and calls[3:] == ['managed', 'returned']
+
+
 def test_a_worker_of_another_version_refuses():
     from gripsim_ros.apps.sweep.jobs import make_job
     from sweep_cases import SETTINGS, spec

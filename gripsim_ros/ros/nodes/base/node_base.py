@@ -22,12 +22,12 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from ....core.errors import GripsimError
 from ....core.hand import HandModel
+from ....core.memory import manage_memory
 from ....library.resources import load_hand, own_hand_file, resolve_uri, share_directory
 from ...environment import clean_shared_memory
 from .health import Awaited, Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
-from .memory import manage_memory
 from .parameters import NodeParameter, ParameterError, declare, unknown_parameters
 from .ring_reader import RingReader
 

@@ -11,6 +11,7 @@ from gripsim_interfaces.msg import Grasp
 from gripsim_interfaces.srv import EvaluateGrasp, PlanGrasp
 
 from ....core.errors import GripsimError, TaskError
+from ....core.memory import return_memory
 from ....core.planning import AskAndTell, GraspEvaluator, Progress, RankedGrasp
 from ....core.planning.task import LEAST_ARM_TIME
 from ....core.transforms import apply
@@ -18,7 +19,6 @@ from ...conversions import (
     GraspFrame, Request, grasp_from_msg, grasp_to_msg, judged_to_msgs, planning_time, point_to_msg,
     take_mesh)
 from ...conversions.requests.misses import miss_to_msg
-from ..base.memory import return_memory
 from ..base.node_base import LARGE_MESH, one_line
 from .sessions import (
     CANCELED, INTERNAL, INVALID, SHUTTING_DOWN, STAGE_MISSING, TIMED_OUT, Session)

@@ -16,11 +16,11 @@ from gripsim_interfaces.msg import RingHeader
 
 from ....core.bodies import GraspObject
 from ....core.errors import GripsimError
+from ....core.memory import return_memory
 from ...conversions import grasp_object_from_msg
 from ...conversions.objects import LONGEST_LABEL
 from ...conversions.ring.stages import RingMessageError
 from ..base.health import Meter
-from ..base.memory import return_memory
 from ..base.node_base import (
     AT_WORK, DROP_PERIOD, LARGE_MESH, LATCHED_OBJECTS, SuiteNode, latched, latest, one_line,
     reliable)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from gripsim_ros.ros.nodes.base.memory import USERS_SETTINGS
+from gripsim_ros.core.memory import USERS_SETTINGS
 
 #: Large blocks with a small one after each, that stays: some MB, like the arrays of large meshes.
 LARGE, COUNT = 6 << 20, 20
@@ -18,7 +18,7 @@ KEPT_SHARE = 0.05
 #: large blocks in threads and in the main thread, and tells what it holds more than before.
 PROGRAM = f"""
 import ctypes, json, sys, threading
-from gripsim_ros.ros.nodes.base.memory import manage_memory
+from gripsim_ros.core.memory import manage_memory
 
 managed = manage_memory() if sys.argv[1] == 'managed' else None
 library = ctypes.CDLL(None)

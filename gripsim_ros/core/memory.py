@@ -1,4 +1,4 @@
-"""How a node's process has its memory managed: what is freed shall go back to the system."""
+"""How a long-lived process has its memory managed: what is freed shall go back to the system."""
 
 import ctypes
 import gc
