@@ -124,6 +124,7 @@ def examine(table: Path, arguments) -> list[dict]:
         records.append({
             'object': name, 'number': grasp.number, 'epsilon': grasp.epsilon,
             'held': judge_in_physics(grasp, held, hand, arguments.meshes),
+            'touch_margin': ours.closing.touch_margin if ours.closing else 0.0,
             'margin': ours.margin, 'stable': ours.stable, 'reason': ours.reason,
             'bearing_margin': bearing.margin, 'bearing_stable': bearing.stable})
     return records
@@ -146,7 +147,8 @@ def report(records: list[dict]) -> None:
         for i, squeeze in enumerate(SQUEEZES):
             held = np.array([r['held'][i] for r in rows])
             areas = '  '.join(f'{key} {area_under_curve([r[key] for r in rows], held):.3f}'
-                              for key in ('epsilon', 'margin', 'bearing_margin'))
+                              for key in ('epsilon', 'margin', 'bearing_margin',
+                                          'touch_margin'))
             verdicts = '  '.join(_accuracy(key, np.array([r[key] for r in rows]), held)
                                  for key in ('stable', 'bearing_stable'))
             print(f'  squeezed by {squeeze} rad: {held.sum()} held;  area: {areas};  {verdicts}')

@@ -69,7 +69,7 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     ClosingMotion
     """
     moving = close_on(grasp_object, hand, task, T_object_palm, rows, grip, dynamics, spin_radius)
-    moved, way = moving.T_object_moved, _way(moving, grasp_object)
+    moved, way = moving.T_object_moved, way_of(moving, grasp_object)
     pressing = int((moving.normal_forces > PRESSES).sum())
     return ClosingMotion(
         moved, way, _angle(moved),
@@ -89,11 +89,11 @@ def close_on(grasp_object: GraspObject, hand: HandModel, task: Task, T_object_pa
                           spin_radius)
     moving.wrench = weight
     moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
-    _squeeze(moving, rows[-1], grip, dynamics)
+    squeeze(moving, rows[-1], grip, dynamics)
     return moving
 
 
-def _squeeze(moving: MovingObject, before: Array, grip: Array, dynamics: ClosingDynamics) -> None:
+def squeeze(moving: MovingObject, before: Array, grip: Array, dynamics: ClosingDynamics) -> None:
     """Send the joints from one command to another, then wait as long."""
     half = max(1, round(0.5 * dynamics.squeeze_time / dynamics.time_step))
     moving.follow(np.concatenate([along(np.stack([before, grip]), half),
@@ -107,7 +107,7 @@ def _pressed(moving: MovingObject, hand: HandModel, closed: Array, grip: Array,
     for _ in range(PRESS_STEPS):
         # A spring exerts its torque where it is stretched as the grip is from the closed hand.
         wanted = np.clip(moving.joints + grip - closed, hand.joint_lower, hand.joint_upper)
-        _squeeze(moving, command, wanted, dynamics)
+        squeeze(moving, command, wanted, dynamics)
         command = wanted
     return command
 
@@ -121,7 +121,7 @@ def _speed(moving: MovingObject, radius: float) -> float:
     return float(np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:]))
 
 
-def _way(moving: MovingObject, grasp_object: GraspObject) -> float:
+def way_of(moving: MovingObject, grasp_object: GraspObject) -> float:
     """Return how far the centre of mass has moved [m]."""
     centre, moved = grasp_object.mass_properties.centre_of_mass, moving.T_object_moved
     return float(np.linalg.norm(moved[:3, :3] @ centre + moved[:3, 3] - centre))
@@ -164,7 +164,7 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
         Load cases, see ``grasp_map.load_cases``.
     dynamics : ClosingDynamics
     """
-    if _way(moving, grasp_object) > MAX_PUSH:
+    if way_of(moving, grasp_object) > MAX_PUSH:
         return False
     moving.lift()
     mass, begin = grasp_object.mass_properties, moving.T_palm_object

@@ -1,0 +1,124 @@
+"""A hand that closes by touch on a free object and presses on: how much it then bears."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...arrays import Array
+from ...bodies import GraspObject
+from ...hand import HandModel
+from ..options import ClosingDynamics
+from .closing_motion import MAX_PUSH, bears_loads, squeeze, way_of
+from .motion import MovingObject
+
+#: Normal force from which a finger has touched [N].
+TOUCHED = 0.05
+#: Way of the fastest joint in the time of closing [rad or m], and most of such times.
+REACH, MOST_TIMES = 0.5, 2.0
+#: Steps by which a finger opens until it is free, and beyond [rad or m], and how many at most.
+OPENING_STEP, ROOM, MOST_OPENINGS = 0.02, 0.04, 50
+#: Torque with which joints press on after the touch, as a share of their limit [-].
+PRESS_SHARE = 0.3
+#: Least and largest multiple of the loads that is told [-], steps between them, halvings.
+LEAST, MOST, STEP, HALVINGS = 0.1, 10.0, 1.6, 4
+
+
+def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
+                 rates: Array, loads: Array, dynamics: ClosingDynamics) -> float:
+    """
+    Return which multiple of the loads a free object bears in a hand that closed by touch.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+        It floats.
+    hand : HandModel
+    T_object_palm : (4, 4) float
+        Of the palm, which stands still, in the object before.
+    joints : (J,) float
+        Of the grasp [rad]; the fingers open from there until they are free, and a little more.
+    rates : (J,) float
+        Directions in which they close.
+    loads : (c, 9) float
+        Load cases, see ``grasp_map.load_cases``.
+    dynamics : ClosingDynamics
+
+    Returns
+    -------
+    float
+        0 where the object is pushed out or fewer than two fingers touch.
+
+    Notes
+    -----
+    Own choice: each finger closes until it touches and waits there; then the joints of those
+    that touch are sent on until, held, they press with ``PRESS_SHARE`` of their limits; then the
+    loads grow (``bears_loads``). Neither deformation nor damage is looked at.
+    """
+    rates = rates / np.abs(rates).max()
+    opened = _opened(grasp_object, hand, T_object_palm, joints, rates, dynamics)
+    moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
+    command, touching = _close(moving, hand, opened, rates, dynamics)
+    on = np.zeros(len(opened))
+    for finger in touching:
+        on[list(hand.fingers[finger].joints)] = 1.0
+    pressing = np.clip(
+        command + on * np.sign(rates) * PRESS_SHARE * hand.joint_efforts / hand.joint_stiffness,
+        hand.joint_lower, hand.joint_upper)
+    squeeze(moving, command, pressing, dynamics)
+    if len(touching) < 2 or way_of(moving, grasp_object) > MAX_PUSH:
+        return 0.0
+    return _largest(lambda multiple: bears_loads(moving.copy(), grasp_object, pressing,
+                                                 multiple * loads, dynamics))
+
+
+def _opened(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
+            rates: Array, dynamics: ClosingDynamics) -> Array:
+    """Return joints (J,) with each finger opened until it is free, and ``ROOM`` more."""
+    opened = np.clip(joints, hand.joint_lower, hand.joint_upper)
+    for finger in hand.fingers:
+        own, links = list(finger.joints), list(finger.links)
+        left = MOST_OPENINGS
+        while left > 0:
+            moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
+            moving.follow(opened[None])
+            free = moving.normal_forces[links].max() <= 0.0
+            left = 0 if free else left - 1
+            opened[own] = np.clip(opened[own] - (ROOM if free else OPENING_STEP) * rates[own],
+                                  hand.joint_lower[own], hand.joint_upper[own])
+    return opened
+
+
+def _close(moving: MovingObject, hand: HandModel, opened: Array, rates: Array,
+           dynamics: ClosingDynamics) -> tuple[Array, set[int]]:
+    """Close each finger until it touches; return the joints' command and the fingers."""
+    step = REACH * dynamics.time_step / dynamics.closing_time * rates
+    command, touching = opened.copy(), set[int]()
+    for _ in range(int(MOST_TIMES * dynamics.closing_time / dynamics.time_step)):
+        for number, finger in enumerate(hand.fingers):
+            if number not in touching:
+                own = list(finger.joints)
+                command[own] = np.clip(command[own] + step[own], hand.joint_lower[own],
+                                       hand.joint_upper[own])
+        moving.follow(command[None])
+        forces = moving.normal_forces
+        for number, finger in enumerate(hand.fingers):
+            if number not in touching and forces[list(finger.links)].max() > TOUCHED:
+                touching.add(number)
+                own = list(finger.joints)
+                command[own] = moving.joints[own]
+        if len(touching) == len(hand.fingers):
+            break
+    return command, touching
+
+
+def _largest(bears: Callable[[float], bool]) -> float:
+    """Return the largest multiple that is borne, from 0 to ``MOST``."""
+    low, high = 0.0, LEAST
+    while high < MOST and bears(high):
+        low, high = high, high * STEP
+    if high >= MOST:
+        return MOST
+    for _ in range(HALVINGS):
+        middle = float(np.sqrt(low * high)) if low > 0.0 else 0.5 * high
+        low, high = (middle, high) if bears(middle) else (low, middle)
+    return low
