@@ -19,6 +19,8 @@ RANK_TOLERANCE = 1e-6
 MAX_PATH_STEPS = 20_000
 #: Largest number of Gauss-Newton iterations of one motion, and the change that ends them [rad].
 MAX_ITERATIONS, CONVERGED = 8, 1e-12
+#: Share of a step below which a shorter one is not tried.
+LEAST_SHARE = 2.0 ** -12
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,22 +184,29 @@ def follow_object(hand: HandModel, joints: Array, tips: Fingertips, motion_palm:
     Notes
     -----
     Source: seed 001, inverse kinematics of the fingers along the object's path. Least squares
-    with bounds, repeated until it converges; a joint that need not move stays.
+    with bounds, repeated until it converges; a joint that need not move stays. Steps are halved
+    until the points are no farther from their places than before.
     """
     T_palm_link = forward_kinematics(hand, joints[None])[0]
     local = np.array([(point - T_palm_link[link, :3, 3]) @ T_palm_link[link, :3, :3]
                       for link, point in zip(tips.links, tips.points_palm)]).reshape(-1, 3)
     targets = apply(motion_palm, tips.points_palm)
-    present = joints.copy()
+    present, points = joints.copy(), _link_points(hand, joints, tips.links, local)
     for _ in range(MAX_ITERATIONS):
-        points = _link_points(hand, present, tips.links, local)
         jacobian = contact_jacobian(hand, present, Fingertips(tips.links, points))
         change = bounded_least_squares(jacobian, (targets - points).ravel(),
                                        lower - present, upper - present)
-        present = np.clip(present + change, lower, upper)
-        if np.abs(change).max(initial=0.0) < CONVERGED:
+        missed, share = np.linalg.norm(targets - points) + CONVERGED, 1.0
+        while share > LEAST_SHARE:
+            trial = np.clip(present + share * change, lower, upper)
+            reached = _link_points(hand, trial, tips.links, local)
+            if np.linalg.norm(targets - reached) <= missed:
+                present, points = trial, reached
+                break
+            share *= 0.5            # near a singular posture the step is far too long
+        if share <= LEAST_SHARE or np.abs(change).max(initial=0.0) < CONVERGED:
             break
-    return present, _link_points(hand, present, tips.links, local) - targets
+    return present, points - targets
 
 
 def bounded_least_squares(matrix: Array, wanted: Array, lower: Array, upper: Array) -> Array:
