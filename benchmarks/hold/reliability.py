@@ -15,8 +15,9 @@ from benchmarks.hold.bodies import all_objects, MATERIALS, true_pieces
 from benchmarks.hold.shake import add_options, hold, HeldObject
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.planning import RankedGrasp, Task
-from gripsim_ros.core.planning.moving_object.closing_motion import mean_friction_radius
-from gripsim_ros.core.planning.ranking.robustness import draw_samples, pressing_command
+from gripsim_ros.core.planning.moving_object.closing_motion import (
+    mean_friction_radius, pressing_command)
+from gripsim_ros.core.planning.ranking.robustness import draw_samples
 from gripsim_ros.core.transforms import inverse
 from gripsim_ros.library.grasp_file import grasp_to_mapping
 from gripsim_ros.library.in_process import plan_grasps, planner_options, robust_grasps

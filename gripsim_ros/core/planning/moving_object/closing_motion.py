@@ -69,7 +69,7 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     ClosingMotion
     """
     moving = close_on(grasp_object, hand, task, T_object_palm, rows, grip, dynamics, spin_radius)
-    moved, way = moving.T_object_moved, way_of(moving, grasp_object)
+    moved, way = moving.T_object_moved, _way(moving, grasp_object)
     pressing = int((moving.normal_forces > PRESSES).sum())
     return ClosingMotion(
         moved, way, _angle(moved),
@@ -121,7 +121,7 @@ def _speed(moving: MovingObject, radius: float) -> float:
     return float(np.linalg.norm(moving.speeds[:3]) + radius * np.linalg.norm(moving.speeds[3:]))
 
 
-def way_of(moving: MovingObject, grasp_object: GraspObject) -> float:
+def _way(moving: MovingObject, grasp_object: GraspObject) -> float:
     """Return how far the centre of mass has moved [m]."""
     centre, moved = grasp_object.mass_properties.centre_of_mass, moving.T_object_moved
     return float(np.linalg.norm(moved[:3, :3] @ centre + moved[:3, 3] - centre))
@@ -164,7 +164,7 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
         Load cases, see ``grasp_map.load_cases``.
     dynamics : ClosingDynamics
     """
-    if way_of(moving, grasp_object) > MAX_PUSH:
+    if _way(moving, grasp_object) > MAX_PUSH:
         return False
     moving.lift()
     mass, begin = grasp_object.mass_properties, moving.T_palm_object
@@ -279,7 +279,13 @@ def mean_friction_radius(grasp: RankedGrasp) -> float:
     return float(radii @ forces / forces.sum()) if forces.sum() > 0.0 else SPIN_RADIUS
 
 
-def joint_torques(hand: HandModel, grasp: RankedGrasp) -> Array:
+def pressing_command(hand: HandModel, grasp: RankedGrasp, times: float = 1.0) -> Array:
+    """Return set points of the joints' springs that press as closing did, or so many times."""
+    wanted = grasp.trajectory[-1] + times * _joint_torques(hand, grasp) / hand.joint_stiffness
+    return np.clip(wanted, hand.joint_lower, hand.joint_upper)
+
+
+def _joint_torques(hand: HandModel, grasp: RankedGrasp) -> Array:
     """Return the torques with which closed joints bear a grasp's closing forces (J,) [N m]."""
     joints, contacts = grasp.trajectory[-1], grasp.contacts
     if not contacts:
@@ -324,9 +330,7 @@ class ClosingPredictions:
 
         It comes back as it is once ``MOST_TOLD`` have been predicted, or none is to be any more.
         """
-        grip = np.clip(
-            grasp.trajectory[-1] + joint_torques(self._hand, grasp) / self._hand.joint_stiffness,
-            self._hand.joint_lower, self._hand.joint_upper)
+        grip = pressing_command(self._hand, grasp)
         return self._predicted_once(grasp, grip)
 
     def _predicted_once(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:

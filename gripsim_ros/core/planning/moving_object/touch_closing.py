@@ -8,7 +8,7 @@ from ...arrays import Array
 from ...bodies import GraspObject
 from ...hand import HandModel
 from ..options import ClosingDynamics
-from .closing_motion import MAX_PUSH, bears_loads, squeeze, way_of
+from .closing_motion import bears_loads, squeeze
 from .motion import MovingObject
 
 #: Normal force from which a finger has touched [N].
@@ -65,7 +65,7 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
         command + on * np.sign(rates) * PRESS_SHARE * hand.joint_efforts / hand.joint_stiffness,
         hand.joint_lower, hand.joint_upper)
     squeeze(moving, command, pressing, dynamics)
-    if len(touching) < 2 or way_of(moving, grasp_object) > MAX_PUSH:
+    if len(touching) < 2:
         return 0.0
     return _largest(lambda multiple: bears_loads(moving.copy(), grasp_object, pressing,
                                                  multiple * loads, dynamics))

@@ -10,7 +10,7 @@ from ...bodies import GraspObject, Material
 from ...hand import HandModel
 from ...transforms import inverse, rotation_about
 from ..moving_object.closing_motion import (
-    bears_loads, close_on, joint_torques, mean_friction_radius, some_loads)
+    bears_loads, close_on, mean_friction_radius, pressing_command, some_loads)
 from ..options import PlannerOptions, Uncertainty
 from ..ranked_grasp import RankedGrasp, Robustness
 from ..task import PREFER_FINGERS, Task, task_load_cases
@@ -149,12 +149,6 @@ def _verdict(grasp: RankedGrasp, sample: Sample, hand: HandModel, task: Task,
     holds = bool((forces <= most_forces(grasp, hand, body.material)).all()) and bears_loads(
         moving, body, command, loads, dynamics)
     return holds, grasp.margin * _over_planned(grasp, forces) if holds else 0.0
-
-
-def pressing_command(hand: HandModel, grasp: RankedGrasp, squeeze: float) -> Array:
-    """Return set points of the joints' springs that press as closing did, times ``squeeze``."""
-    wanted = grasp.trajectory[-1] + squeeze * joint_torques(hand, grasp) / hand.joint_stiffness
-    return np.clip(wanted, hand.joint_lower, hand.joint_upper)
 
 
 def most_forces(grasp: RankedGrasp, hand: HandModel, material: Material) -> Array:
