@@ -102,7 +102,7 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
     samples, seed : int
         The same give the same numbers; 0 samples leave the grasps as they are.
     go_on : callable
-        Asked before each sample; once it returns False those before count.
+        Asked before each grasp of a sample; once it returns False whole samples count alone.
 
     Returns
     -------
@@ -125,9 +125,11 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
     loads = some_loads(task_load_cases(task, grasp_object.canonical_frame[:3, :3]))
     rows = []
     for sample in draw_samples(grasp_object, spread, samples if grasps else 0, seed):
-        if not go_on():
+        row = [_verdict(grasp, sample, hand, task, options, loads)
+               for grasp in grasps if go_on()]
+        if len(row) < len(grasps):
             break
-        rows.append([_verdict(grasp, sample, hand, task, options, loads) for grasp in grasps])
+        rows.append(row)
     if not rows:
         return list(grasps)
     found = [summarise(verdicts) for verdicts in zip(*rows)]

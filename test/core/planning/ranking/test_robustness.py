@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, repeat
 
 import numpy as np
 from plan_cases import plan_by_half_spaces
@@ -110,11 +111,12 @@ def test_the_surest_comes_first_unless_fingers_or_an_arm_have_chosen():
 
 def test_samples_end_when_time_is_over():
     def judged(left):
-        ends = iter([True] * left + [False])
+        ends = chain([True] * left, repeat(False))
         return judge_again(planned(), fruit(), load_default_hand(), Task(), planner_options(), 9,
                            go_on=lambda: next(ends))
-    assert [grasp.robustness.samples for grasp in judged(2)] == [2, 2]
-    assert all(grasp.robustness is None for grasp in judged(0))
+    count = len(planned())
+    assert [grasp.robustness.samples for grasp in judged(2 * count + 1)] == [2] * count
+    assert all(grasp.robustness is None for grasp in judged(count - 1))
 
 
 def test_samples_have_the_given_medians_and_do_not_depend_on_their_number():
