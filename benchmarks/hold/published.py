@@ -3,7 +3,8 @@ Grasps that others published for the SDH, by our verdict and in physics.
 
 The tables give where a rigid hand first touches. Physics opens the fingers until they are free,
 closes each until it touches, sends the joints' springs beyond that and pulls: no planner has a
-part in it. Beside it stand our verdict with closing and the tables' own epsilon.
+part in it. Beside it stand our verdict with closing and the tables' own epsilon. With ``--pull``
+the published grasps and a plan of ours are closed the same way and pulled ever harder.
 """
 
 import argparse
@@ -18,12 +19,11 @@ import numpy as np
 from benchmarks.hold.blind import close_to_touch, FINGERS, fingers_touching
 from benchmarks.hold.shake import (
     ACCELERATION, add_options, HeldObject, judge, Shaker, SIX_AXES)
-from benchmarks.hold.states import undamaged
 from gripsim_ros.core.bodies import GraspObject, load_mesh, Material
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.transforms import from_pose
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
-from gripsim_ros.library.in_process import evaluate_grasps
+from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 #: Mass of the objects named [kg], and of others: their contents are not in the tables.
@@ -40,6 +40,10 @@ FREE_GAP = 0.002
 SQUEEZES = (0.03, 0.06, 0.1)
 #: Time of each pull [s].
 PULL_TIME = 1.0
+#: Way beyond the touch [rad] for pulls that grow, and the largest of them [m/s^2].
+PULL_SQUEEZE, MOST_PULL = 0.06, 120.0
+#: Grasps of our plan that are pulled.
+OURS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,31 +87,58 @@ def opened(shaker: Shaker, joints) -> np.ndarray:
     return found
 
 
+def closed_in_physics(T_object_palm, joints, squeeze: float, held: HeldObject, hand,
+                      meshes: Path) -> Shaker:
+    """Return a hand that opened from given joints, closed to the touch, and squeezed [rad]."""
+    joints = np.clip(joints, hand.joint_lower, hand.joint_upper)
+    shaker = Shaker(held, T_object_palm, hand, meshes, joints)
+    start = opened(shaker, joints)
+    closed = start.copy()
+    for own in FINGERS.values():
+        closed[list(own)] += MAX_CLOSING * np.array(WAY)
+    shaker.place(start)
+    touching = close_to_touch(shaker, start, np.clip(closed, *shaker.limits))
+    target = shaker.data.ctrl.copy()
+    for name in touching:
+        target[list(FINGERS[name])] += squeeze
+    shaker.squeeze(np.clip(target, *shaker.limits))
+    return shaker
+
+
 def judge_in_physics(grasp: PublishedGrasp, held: HeldObject, hand, meshes: Path) -> list[bool]:
     """Close one grasp in physics, squeeze by each way, pull; return which were held."""
     found = []
-    joints = np.clip(grasp.joints, hand.joint_lower, hand.joint_upper)
     for squeeze in SQUEEZES:
-        shaker = Shaker(held, grasp.T_object_palm, hand, meshes, joints)
-        start = opened(shaker, joints)
-        closed = start.copy()
-        for own in FINGERS.values():
-            closed[list(own)] += MAX_CLOSING * np.array(WAY)
-        shaker.place(start)
-        touching = close_to_touch(shaker, start, np.clip(closed, *shaker.limits))
-        target = shaker.data.ctrl.copy()
-        for name in touching:
-            target[list(FINGERS[name])] += squeeze
-        shaker.squeeze(np.clip(target, *shaker.limits))
+        shaker = closed_in_physics(grasp.T_object_palm, grasp.joints, squeeze, held, hand, meshes)
         verdict = judge(shaker, PULL_TIME)
         found.append(bool(verdict.held and fingers_touching(shaker)))
     return found
 
 
-def examine(table: Path, arguments) -> list[dict]:
-    """Return the records of one object's grasps."""
+def pull_borne(T_object_palm, joints, held: HeldObject, hand, meshes: Path) -> float:
+    """Return the least pull over the mass, of six axes, at which a grasp breaks loose [m/s^2]."""
+    shaker = closed_in_physics(T_object_palm, joints, PULL_SQUEEZE, held, hand, meshes)
+    return shaker.failing_acceleration(MOST_PULL) if fingers_touching(shaker) else 0.0
+
+
+def pull(table: Path, arguments) -> None:
+    """Print the hardest pull that published grasps of an object bear, and ours."""
+    body, held, task, grasps = scene(table, arguments)
+    hand = load_default_hand()
+    pulls = [pull_borne(g.T_object_palm, g.joints, held, hand, arguments.meshes) for g in grasps]
+    planned = plan_grasps(body, task, hand=hand, count=OURS)
+    ours = [pull_borne(g.T_object_palm, g.trajectory[-1], held, hand, arguments.meshes)
+            for g in planned.grasps]
+    print(f'{table.stem.removeprefix("sdh_")}: {len(pulls)} published bear up to '
+          f'{max(pulls):.1f} m/s^2 (median {np.median(pulls):.1f}), {len(ours)} of ours up to '
+          f'{max(ours, default=0.0):.1f} (median {np.median(ours):.1f}, the first '
+          f'{ours[0] if ours else 0.0:.1f})', flush=True)
+
+
+def scene(table: Path, arguments):
+    """Return an object with a mass, the same in physics, its loads, and grasps to be judged."""
     name = table.stem.removeprefix('sdh_')
-    mesh, hand = load_mesh(table.with_name(f'{name}.stl')).mesh, load_default_hand()
+    mesh = load_mesh(table.with_name(f'{name}.stl')).mesh
     mass = MASSES.get(name, MASS)
     held = HeldObject(convex_pieces_of(mesh, CONCAVITY), mass, arguments.friction,
                       arguments.torsion)
@@ -115,18 +146,22 @@ def examine(table: Path, arguments) -> list[dict]:
     task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
     grasps = read_table(table)
     chosen = np.linspace(0, len(grasps) - 1, min(arguments.count, len(grasps))).astype(int)
+    return body, held, task, [grasps[i] for i in chosen]
+
+
+def examine(table: Path, arguments) -> list[dict]:
+    """Return the records of one object's grasps."""
+    name, hand = table.stem.removeprefix('sdh_'), load_default_hand()
+    body, held, task, grasps = scene(table, arguments)
     records = []
-    for grasp in (grasps[i] for i in chosen):
+    for grasp in grasps:
         given = [(grasp.T_object_palm,
                   np.clip(grasp.joints, hand.joint_lower, hand.joint_upper)[None])]
-        ours, bearing = (evaluate_grasps(body, given, task, hand=by, close=True)[0]
-                         for by in (hand, undamaged(hand)))
+        (ours,) = evaluate_grasps(body, given, task, hand=hand, close=True)
         records.append({
             'object': name, 'number': grasp.number, 'epsilon': grasp.epsilon,
             'held': judge_in_physics(grasp, held, hand, arguments.meshes),
-            'touch_margin': ours.closing.touch_margin if ours.closing else 0.0,
-            'margin': ours.margin, 'stable': ours.stable, 'reason': ours.reason,
-            'bearing_margin': bearing.margin, 'bearing_stable': bearing.stable})
+            'margin': ours.margin, 'stable': ours.stable, 'reason': ours.reason})
     return records
 
 
@@ -147,17 +182,16 @@ def report(records: list[dict]) -> None:
         for i, squeeze in enumerate(SQUEEZES):
             held = np.array([r['held'][i] for r in rows])
             areas = '  '.join(f'{key} {area_under_curve([r[key] for r in rows], held):.3f}'
-                              for key in ('epsilon', 'margin', 'bearing_margin',
-                                          'touch_margin'))
-            verdicts = '  '.join(_accuracy(key, np.array([r[key] for r in rows]), held)
-                                 for key in ('stable', 'bearing_stable'))
-            print(f'  squeezed by {squeeze} rad: {held.sum()} held;  area: {areas};  {verdicts}')
+                              for key in ('epsilon', 'margin'))
+            said = np.array([r['stable'] for r in rows])
+            print(f'  squeezed by {squeeze} rad: {held.sum()} held;  area: {areas};  stable: '
+                  f'{_accuracy(said, held)}')
 
 
-def _accuracy(name: str, said, held) -> str:
+def _accuracy(said, held) -> str:
     with np.errstate(invalid='ignore', divide='ignore'):
         shares = (said & held).sum() / held.sum(), (~said & ~held).sum() / (~held).sum()
-    return (f'{name}: {(said & held).sum()} of {said.sum()} held, balanced accuracy '
+    return (f'{(said & held).sum()} of {said.sum()} held, balanced accuracy '
             f'{np.mean(shares):.3f}')
 
 
@@ -169,11 +203,16 @@ def main() -> None:
     parser.add_argument('--count', type=int, default=80, help='grasps of each table, spread')
     parser.add_argument('--friction', type=float, default=FRICTION)
     parser.add_argument('--out', type=Path, help='write all records as JSON')
+    parser.add_argument('--pull', action='store_true', help='pull ever harder, ours beside')
     parser.add_argument('--read', type=Path, nargs='+', help='report records written before')
     add_options(parser)
     arguments = parser.parse_args()
     if not (arguments.folder or arguments.read):
         parser.error('--from DIR or --read FILE is needed')
+    if arguments.pull:
+        for table in sorted(arguments.folder.glob('sdh_*.csv')):
+            pull(table, arguments)
+        return
     records = [r for path in arguments.read or () for r in json.loads(path.read_text())]
     for table in sorted(arguments.folder.glob('sdh_*.csv')) if arguments.folder else ():
         begin = time.monotonic()

@@ -247,18 +247,18 @@ class Shaker:
                         return shift, turn
         return shift, turn
 
-    def failing_acceleration(self) -> float:
+    def failing_acceleration(self, end: float = RAMP_END) -> float:
         """
         Return the least pull over the mass at which the object breaks loose [m/s^2].
 
         Along each axis anew from the closed hand, growing by ``RAMP_RATE`` until the object
-        has moved too far; it broke loose when it was last still. At most ``RAMP_END``; 0
-        where closing pushed it too far.
+        has moved too far; it broke loose when it was last still. At most ``end``; 0 where
+        closing pushed it too far.
         """
         if self.push > MAX_PUSH:
             return 0.0
         start = [a.copy() for a in (self.data.qpos, self.data.qvel, self.data.ctrl)]
-        least = RAMP_END
+        least = end
         for axis in SIX_AXES:
             self.data.qpos[:], self.data.qvel[:], self.data.ctrl[:] = start
             self._forward(self.model, self.data)

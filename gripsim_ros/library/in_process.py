@@ -27,11 +27,9 @@ from ..core.planning import (
     PublishedRules, RankedGrasp, Task)
 from ..core.planning.closings import yields_as_a_whole
 from ..core.planning.hypotheses.surroundings import rays_away
-from ..core.planning.moving_object.closing_motion import some_loads
-from ..core.planning.moving_object.touch_closing import touch_margin
 from ..core.planning.options import IN_TWO_STAGES
 from ..core.planning.ranking.robustness import judge_again, samples_wanted
-from ..core.planning.task import check_counts, task_load_cases
+from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance
 from .resources import (
     cache_directory, load_default_hand, material_library, resolve_uri, share_directory)
@@ -344,20 +342,7 @@ def evaluate_grasps(grasp_object: GraspObject, grasps: list[tuple[np.ndarray, np
                                close)
     pipeline = Pipeline(hand, grasp_object, mechanics_options(elasticity), link_shapes(hand))
     run(evaluator, pipeline)
-    judged = _with_warnings(evaluator.ranked(), pipeline.warnings)
-    return [_with_touch(grasp_object, hand, task or Task(), grasp) for grasp in judged]
-
-
-def _with_touch(grasp_object: GraspObject, hand: HandModel, task: Task, grasp: RankedGrasp
-                ) -> RankedGrasp:
-    """Return a grasp that was closed with what a hand that closes by touch then bears."""
-    if grasp.closing is None:
-        return grasp
-    way = next(one for one in hand.preshapes if one.name == grasp.preshape)
-    loads = task_load_cases(task, grasp_object.canonical_frame[:3, :3])
-    margin = touch_margin(grasp_object, hand, grasp.T_object_palm, grasp.closing.joints_given,
-                          way.closed - way.open, some_loads(loads), planner_options().closing)
-    return replace(grasp, closing=replace(grasp.closing, touch_margin=margin))
+    return _with_warnings(evaluator.ranked(), pipeline.warnings)
 
 
 def _with_warnings(grasps: list[RankedGrasp], warnings: tuple[str, ...]) -> list[RankedGrasp]:

@@ -21,17 +21,26 @@ from .closing.limits import closing_limits
 from .closing.question import DIRECTION_STEP, Question
 from .hypotheses.generate import Hypothesis
 from .hypotheses.primitives import within_region
-from .moving_object.closing_motion import ClosingPredictions
+from .moving_object.closing_motion import DOES_NOT_BEAR, ClosingPredictions, some_loads
+from .moving_object.touch_closing import touch_margin
 from .options import PlannerOptions
 from .progress import Progress
 from .ranked_grasp import ClosingReport, RankedGrasp
 from .ranking.assemble import make_grasp
 from .ranking.score import score_reference
 from .rejections import (
-    CANNOT_BALANCE, DOES_NOT_HOLD, LET_GO, NOT_EVALUATED, OPEN_HAND_COLLIDES, OUTSIDE_REGION,
-    OVERLOADED, SELF_COLLISION, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS, TOO_MUCH_FORCE)
+    CANNOT_BALANCE, DOES_NOT_HOLD, EXCESSIVE_PRESSURE, LET_GO, NOT_CONVERGED, NOT_EVALUATED,
+    NOT_HELD, OPEN_HAND_COLLIDES, OUTSIDE_REGION, OVERLOADED, PRESSES_THROUGH, SELF_COLLISION,
+    SLIPS_OUT, SURROUNDINGS_COLLIDE, TOO_FEW_FINGERS, TOO_MUCH_FORCE)
 from .settling import Settlings
 from .task import Task, task_load_cases
+
+#: Reasons against the gentlest state that a hand which presses on may do away with.
+TOO_GENTLE = frozenset((CANNOT_BALANCE, DOES_NOT_HOLD, EXCESSIVE_PRESSURE, LET_GO, NOT_CONVERGED,
+                        NOT_HELD, OVERLOADED, PRESSES_THROUGH, SLIPS_OUT))
+#: Young's modulus from which an object counts as rigid there [Pa]: a pad of 8 mm that presses
+#: with 10 N sinks in by 5 mm, about what the joints' springs give way by.
+RIGID = 1.0e5
 
 
 class GraspEvaluator(AskAndTell):
@@ -49,8 +58,10 @@ class GraspEvaluator(AskAndTell):
         alone, no open hand and no approach is judged.
     close : bool
         From the last row the fingers open until they are free and close as those of a
-        hypothesis do; what they come to is judged instead of that row, and ``margin`` is the
-        largest multiple of the loads held as they press on to the limits.
+        hypothesis do; what they come to is told instead of that row. ``margin`` and ``stable``
+        say which multiple of the loads, and whether once the loads, are held as the fingers
+        press on: by ``touch_margin`` where the object has no limit of pressure or force of its
+        own and is not as soft as ``RIGID``, else by the limits at the gentlest state that holds.
 
     Raises
     ------
@@ -71,6 +82,11 @@ class GraspEvaluator(AskAndTell):
         self._settlings = Settlings(conditions, options, batch_size=1)
         self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
                                           self.load_cases)
+        self._object, self._touch_margins = grasp_object, dict[int, float]()
+        material = grasp_object.material
+        self._stopped, self._rigid = False, bool(
+            np.isinf([material.max_pressure, material.force_limit]).all()
+            and material.youngs_modulus >= RIGID and not len(task.contact_region))
         limits = closing_limits(grasp_object, hand, self._reference.load,
                                 self._reference.max_pressure, task.contact_region)
         self._closings = [GivenClosing(i, T, rows[-1], grasp_object, hand, options, limits)
@@ -96,6 +112,7 @@ class GraspEvaluator(AskAndTell):
     def stop(self) -> None:
         """Judge what is answered, without the motion of the object; as ``AskAndTell``."""
         self._moving.stop()
+        self._stopped = True
         super().stop()
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:
@@ -131,10 +148,22 @@ class GraspEvaluator(AskAndTell):
         """Return a grasp that was closed with the verdict on that and what moved."""
         closed = self._closings[i].closed()
         report = ClosingReport(self._grasps[i][1][-1], closed.trajectory[0],
-                               closed.trajectory[-1], grasp.margin)
+                               closed.trajectory[-1], grasp.margin, self._touch_margin(i))
         reason = closed.reason or (reason and LET_GO)
-        return replace(grasp, rank=i + 1, preshape=self.hand.preshapes[closed.preshape].name,
-                       closing=report, stable=not reason, reason=reason, margin=closed.margin)
+        grasp = replace(grasp, rank=i + 1, preshape=self.hand.preshapes[closed.preshape].name,
+                        closing=report, stable=not reason, reason=reason, margin=closed.margin)
+        return _as_touched(grasp, report.touch_margin) if self._rigid else grasp
+
+    def _touch_margin(self, i: int) -> float:
+        """Return what a free object bears in a hand that closes by touch; NaN once stopped."""
+        if i not in self._touch_margins and not self._stopped and (
+                not self._settlings.unfinished()):
+            T, rows = self._grasps[i]
+            way = self.hand.preshapes[self._closings[i].closed().preshape]
+            self._touch_margins[i] = touch_margin(
+                self._object, self.hand, T, rows[-1], way.closed - way.open,
+                some_loads(self.load_cases), self.options.closing)
+        return self._touch_margins.get(i, np.nan)
 
     def _reason(self, approach: list[GraspState], state: GraspState) -> str:
         """Return why the closed hand or its approach fails, else ''."""
@@ -241,6 +270,18 @@ class _GivenGrasps:
         sweep = np.zeros(3) if closed else T[:3, :3] @ self._approach
         return Question(DETAIL_SURFACE if closed else DETAIL_CLEARANCE, T,
                         rows[-1 if closed else 0], motion, sweep)
+
+
+def _as_touched(grasp: RankedGrasp, margin: float) -> RankedGrasp:
+    """Return a grasp with the verdict of a hand that closes by touch and presses on."""
+    reason = grasp.reason
+    if np.isnan(margin) or (reason and reason not in TOO_GENTLE):
+        return grasp
+    warnings = grasp.warnings
+    if reason and margin >= 1.0:
+        warnings = (*warnings, f'contacts and forces are those of a gentler hand: {reason}')
+    reason = '' if margin >= 1.0 else reason or DOES_NOT_BEAR
+    return replace(grasp, margin=margin, stable=not reason, reason=reason, warnings=warnings)
 
 
 def _in_seated(held: HeldGrasp, T_object_seated: Array) -> HeldGrasp:

@@ -215,7 +215,7 @@ class ClosingReport:
     ``joints_given``, ``joints_opened`` and ``joints_closed (J,)`` [rad] are the joints as given,
     where the fingers were free, and where the object is held, or nearly; ``gentlest_margin``
     [-] is the multiple of the loads held there, ``touch_margin`` that which a free object bears
-    in a hand that closes by touch and presses on (``touch_closing``), NaN where nobody asked.
+    in a hand that closes by touch and presses on (``touch_closing``), NaN where it was stopped.
     """
 
     joints_given: Array

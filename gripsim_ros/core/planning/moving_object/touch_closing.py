@@ -17,10 +17,11 @@ TOUCHED = 0.05
 REACH, MOST_TIMES = 0.5, 2.0
 #: Steps by which a finger opens until it is free, and beyond [rad or m], and how many at most.
 OPENING_STEP, ROOM, MOST_OPENINGS = 0.02, 0.04, 50
-#: Torque with which joints press on after the touch, as a share of their limit [-].
-PRESS_SHARE = 0.3
-#: Least and largest multiple of the loads that is told [-], steps between them, halvings.
-LEAST, MOST, STEP, HALVINGS = 0.1, 10.0, 1.6, 4
+#: Torques with which joints press on after the touch, as shares of their limit [-]: the better
+#: counts, since a hand may choose, and one that presses harder squeezes slippery things out.
+PRESS_SHARES = (0.3, 0.6)
+#: Least and largest multiple of the loads that is told [-], ratio of steps between, halvings.
+LEAST, MOST, STEP, HALVINGS = 0.1, 64.0, 2.0, 4
 
 
 def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
@@ -51,22 +52,28 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
     Notes
     -----
     Own choice: each finger closes until it touches and waits there; then the joints of those
-    that touch are sent on until, held, they press with ``PRESS_SHARE`` of their limits; then the
-    loads grow (``bears_loads``). Neither deformation nor damage is looked at.
+    that touch are sent on until, held, they press with ``PRESS_SHARES`` of their limits; then
+    the loads grow (``bears_loads``). Neither deformation nor damage is looked at.
     """
     rates = rates / np.abs(rates).max()
     opened = _opened(grasp_object, hand, T_object_palm, joints, rates, dynamics)
     moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
     command, touching = _close(moving, hand, opened, rates, dynamics)
+    if len(touching) < 2:
+        return 0.0
     on = np.zeros(len(opened))
     for finger in touching:
         on[list(hand.fingers[finger].joints)] = 1.0
-    pressing = np.clip(
-        command + on * np.sign(rates) * PRESS_SHARE * hand.joint_efforts / hand.joint_stiffness,
-        hand.joint_lower, hand.joint_upper)
+    press = on * np.sign(rates) * hand.joint_efforts / hand.joint_stiffness
+    return max(_borne(moving.copy(), grasp_object, command, np.clip(
+        command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics)
+        for share in PRESS_SHARES)
+
+
+def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pressing: Array,
+           loads: Array, dynamics: ClosingDynamics) -> float:
+    """Return which multiple of the loads is borne by joints that are sent on."""
     squeeze(moving, command, pressing, dynamics)
-    if len(touching) < 2:
-        return 0.0
     return _largest(lambda multiple: bears_loads(moving.copy(), grasp_object, pressing,
                                                  multiple * loads, dynamics))
 

@@ -10,6 +10,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspEvaluator, GraspPlanner, rejections, Task
 from gripsim_ros.core.planning.closing.given_closing import nearest_preshape
+from gripsim_ros.core.planning.evaluator import RIGID
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -78,6 +79,40 @@ def test_the_margin_is_the_load_at_which_no_force_holds_any_more(scene, closed):
     assert_allclose(heavy.margin, 0.5 * closed.margin, rtol=0.25)    # pressed harder it is wider
 
 
+def with_tender_pads(most=1e3):
+    """Return the hand with pads that stand no pressure [Pa] worth the name."""
+    return replace(HAND, links=tuple(
+        link if link.pad is None else replace(link, pad=replace(link.pad, max_pressure=most))
+        for link in HAND.links))
+
+
+def judged_by_tender_pads(planned, material):
+    ball = GraspObject(shapes.sphere(0.033, 0.008), material)
+    hand = with_tender_pads()
+    judge = GraspEvaluator(ball, hand, Task(), planner_options(),
+                           [(planned.T_object_palm, planned.trajectory[-1:])], close=True)
+    run(judge, Pipeline(hand, ball, mechanics_options()))
+    return judge.ranked()[0]
+
+
+def test_pads_limits_warn_and_an_object_s_own_or_its_softness_judge(scene):
+    planned = scene[2]
+    free = judged_by_tender_pads(planned, MATERIAL)
+    assert free.stable and free.reason == '' and free.margin > 1.0
+    assert any('those of a gentler hand' in warning for warning in free.warnings)
+    for careful in (replace(MATERIAL, max_pressure=1e9), replace(MATERIAL, max_force=1e6),
+                    replace(MATERIAL, youngs_modulus=0.9 * RIGID)):
+        judged = judged_by_tender_pads(planned, careful)
+        assert not judged.stable and judged.reason == rejections.CANNOT_BALANCE
+
+
+def test_what_a_free_object_does_not_bear_is_not_stable(scene, closed):
+    weight = Task(gravity=1.2 * closed.margin * 9.81)
+    heavy = judged(scene, scene[2].trajectory[-1], task=weight)
+    assert 0.5 < heavy.margin < 1.0 and not heavy.stable
+    assert heavy.margin == heavy.closing.touch_margin
+
+
 def test_where_a_rigid_hand_first_touches_closing_finds_the_grasp(scene):
     planned = scene[2]
     touch = planned.trajectory[-1] - 0.06 * np.sign(planned.trajectory[-1]
@@ -114,6 +149,7 @@ def test_stopped_it_says_that_nothing_was_judged(scene):
     assert not judge.finished
     judge.stop()
     assert judge.finished and judge.ranked()[0].reason == rejections.NOT_EVALUATED
+    assert judge.ranked()[0].closing is None or np.isnan(judge.ranked()[0].closing.touch_margin)
 
 
 def test_a_question_without_answer_ends_the_closing(scene):
