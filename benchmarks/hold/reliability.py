@@ -42,7 +42,7 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> list[dict]:
         for position in POSITIONS:
             rotation = np.deg2rad(DEGREES_PER_METRE * position)
             (judged,) = robust_grasps(body, [grasp], Task(pose_uncertainty=(position, rotation)),
-                                      arguments.samples)
+                                      arguments.samples, options=varied_options(arguments))
             held = held_of(body, grasp, pieces, mass, position, rotation, arguments)
             records.append({'object': name, 'rank': grasp.rank, 'position': position,
                             'samples': arguments.samples,
@@ -55,7 +55,7 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> list[dict]:
 def held_of(body: GraspObject, grasp: RankedGrasp, pieces: list, mass: float, position: float,
             rotation: float, arguments) -> float:
     """Return the share of the same samples that the simulated hand holds."""
-    hand, options = load_default_hand(), planner_options()
+    hand, options = load_default_hand(), varied_options(arguments)
     spread = replace(options.uncertainty, position=position, rotation=rotation)
     command = pressing_command(hand, grasp, options.uncertainty.squeeze)
     told, held = replace(grasp, grip_positions=command), 0
@@ -66,6 +66,14 @@ def held_of(body: GraspObject, grasp: RankedGrasp, pieces: list, mass: float, po
         held += hold(grasp_to_mapping(moved, hand.joint_names), thing, hand, arguments.meshes,
                      0.0).held
     return held / arguments.samples
+
+
+def varied_options(arguments):
+    """Return the planner's options with the spread of friction that is asked for."""
+    options = planner_options()
+    spread = options.uncertainty.friction if arguments.friction_spread is None else (
+        arguments.friction_spread)
+    return replace(options, uncertainty=replace(options.uncertainty, friction=spread))
 
 
 def tables(records: list[dict]) -> str:
@@ -122,6 +130,8 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=40)
     parser.add_argument('--samples', type=int, default=8)
     parser.add_argument('--count', type=int, default=2, help='of the first and the last grasp')
+    parser.add_argument('--friction-spread', type=float,
+                        help='standard deviation of its logarithm [-]')
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--read', type=Path, help='records of a run before, instead')
     parser.add_argument('--figure', type=Path, help='draw the reliability diagram')

@@ -149,7 +149,8 @@ def _lost_time(hand: HandModel, touched: Array) -> float:
 
 
 def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, loads: Array,
-                dynamics: ClosingDynamics) -> bool:
+                dynamics: ClosingDynamics, max_shift: float = MAX_SHIFT,
+                max_turn: float = MAX_TURN) -> bool:
     """
     Return whether the closed hand bears every load, each alone, from where it has closed.
 
@@ -163,6 +164,8 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
     loads : (c, 9) float
         Load cases, see ``grasp_map.load_cases``.
     dynamics : ClosingDynamics
+    max_shift, max_turn : float, optional
+        By which the object may yield under a load [m, rad].
     """
     if _way(moving, grasp_object) > MAX_PUSH:
         return False
@@ -176,7 +179,7 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
         _apply_load(loaded, grip, wrench, _radius(grasp_object), dynamics.time_step)
         change = inverse(begin) @ loaded.T_palm_object
         shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
-        if np.linalg.norm(shift) > MAX_SHIFT or _angle(change) > MAX_TURN:
+        if np.linalg.norm(shift) > max_shift or _angle(change) > max_turn:
             return False
     return True
 

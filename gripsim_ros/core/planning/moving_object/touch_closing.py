@@ -20,6 +20,9 @@ OPENING_STEP, ROOM, MOST_OPENINGS = 0.02, 0.04, 50
 #: Torques with which joints press on after the touch, as shares of their limit [-]: the better
 #: counts, since a hand may choose, and one that presses harder squeezes slippery things out.
 PRESS_SHARES = (0.3, 0.6)
+#: Shift and turn under a load from which the object is lost [m, rad]: twice what grasps of a plan
+#: are allowed, since of a given one is asked whether it holds, not how firmly.
+LOST_SHIFT, LOST_TURN = 0.01, np.deg2rad(8.0)
 #: Least and largest multiple of the loads that is told [-], ratio of steps between, halvings.
 LEAST, MOST, STEP, HALVINGS = 0.1, 64.0, 2.0, 4
 
@@ -74,8 +77,8 @@ def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pres
            loads: Array, dynamics: ClosingDynamics) -> float:
     """Return which multiple of the loads is borne by joints that are sent on."""
     squeeze(moving, command, pressing, dynamics)
-    return _largest(lambda multiple: bears_loads(moving.copy(), grasp_object, pressing,
-                                                 multiple * loads, dynamics))
+    return _largest(lambda multiple: bears_loads(
+        moving.copy(), grasp_object, pressing, multiple * loads, dynamics, LOST_SHIFT, LOST_TURN))
 
 
 def _opened(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
