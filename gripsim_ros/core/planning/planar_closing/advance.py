@@ -67,10 +67,7 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
     while first < joints:
         speed = _top_speed(lengths, rates, first, bars, owners, radii)
         moved, limit, bar, row, x, y = 0.0, 1.0 - fraction, -1, -1, 0.0, 0.0
-        for step in range(MOST_STEPS + 1):
-            if step == MOST_STEPS:
-                moved, bar = limit, -1
-                break
+        for step in range(MOST_STEPS):
             points = chain_points(base, direction, lengths, angles + moved * rates)
             placed = place_bars(points, bars, owners)
             gap, bar, row, x, y = smallest_gap(
@@ -85,6 +82,8 @@ def close_chain(base: Array, direction: float, lengths: Array, start: Array, clo
             part = min(limit - moved, max(gap, 0.5 * CONTACT_TOLERANCE) / speed)
             moved += part
             travel += part * speed
+        else:
+            moved, bar = limit, -1
         fraction, angles = fraction + moved, angles + moved * rates
         if bar < 0:
             break

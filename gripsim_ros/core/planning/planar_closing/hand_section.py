@@ -157,15 +157,19 @@ def _finger_plane(hand: HandModel, finger: Finger, open_: Array, closed: Array) 
     half_width = BEARING_WIDTH * float(min(widths))
     inner = [f[np.abs((h - pivots[0]) @ leading) <= half_width + 1e-9]
              for f, h in zip(flat, hulls)]
-    flat_pivots = (pivots - pivots[0]) @ plane.T
-    return _chain_plane(hand, open_, closed, joints, links, signs, flat_pivots, inner,
-                        pivots[0], plane, half_width)
+    lengths, offsets, outlines = _phalanges((pivots - pivots[0]) @ plane.T, inner)
+    limits = np.where(signs > 0.0, hand.joint_upper[joints], -hand.joint_lower[joints])
+    chain = PlanarChain(
+        base=np.zeros(2), direction=0.0, lengths=lengths,
+        half_thickness=np.full(len(joints), ROUNDING_RADIUS),
+        start=offsets + signs * open_[joints],
+        limits=np.maximum(offsets + limits, offsets + signs * open_[joints]), outlines=outlines)
+    return FingerPlane(chain, offsets + signs * closed[joints], pivots[0], plane, joints, offsets,
+                       signs, half_width, links)
 
 
-def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: IntArray,
-                 links: IntArray, signs: Array, pivots: Array, inner: list[Array],
-                 origin: Array, plane: Array, half_width: float) -> FingerPlane:
-    """Return the plane with the chain of the straight finger's pivots and outlines."""
+def _phalanges(pivots: Array, inner: list[Array]) -> tuple[Array, Array, tuple[Array, ...]]:
+    """Return lengths, chain angles at joint angle 0, and outlines of a straight finger."""
     steps = np.diff(pivots, axis=0)
     directions = np.arctan2(steps[:, 1], steps[:, 0])
     directions = np.append(directions, directions[-1] if len(steps) else 0.0)
@@ -176,16 +180,7 @@ def _chain_plane(hand: HandModel, open_: Array, closed: Array, joints: IntArray,
         outlines.append(palmar_outline(local, ROUNDING_RADIUS))
         tip = float(local[:, 0].max()) - ROUNDING_RADIUS
     lengths = np.append(np.linalg.norm(steps, axis=1), max(tip, 1e-3))
-    offsets = np.diff(directions, prepend=0.0)
-    limits = np.where(signs > 0.0, hand.joint_upper[joints], -hand.joint_lower[joints])
-    chain = PlanarChain(
-        base=np.zeros(2), direction=0.0, lengths=lengths,
-        half_thickness=np.full(len(joints), ROUNDING_RADIUS),
-        start=offsets + signs * open_[joints],
-        limits=np.maximum(offsets + limits, offsets + signs * open_[joints]),
-        outlines=tuple(outlines))
-    return FingerPlane(chain, offsets + signs * closed[joints], origin, plane, joints, offsets,
-                       signs, half_width, links)
+    return lengths, np.diff(directions, prepend=0.0), tuple(outlines)
 
 
 def _on_axis(T_palm_link: Array, speed: Array, axis: Array, middle: Array) -> Array:
@@ -216,10 +211,9 @@ def palmar_outline(points: Array, rounding: float) -> Array:
     normals = np.stack([edges[:, 1], -edges[:, 0]], axis=1)
     normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-12)
     kept = (normals[:, 1] > BACK_SIDE) & ~((normals[:, 0] < -0.7) & (normals[:, 1] < 0.7))
-    first = int(np.flatnonzero(kept & ~np.roll(kept, 1))[0]) if not kept.all() else 0
-    order = (first + np.arange(len(loop))) % len(loop)
-    count = int(np.argmin(kept[order])) if not kept.all() else len(loop)
-    return loop[(first + np.arange(count + 1)) % len(loop)]
+    first = np.argmax(kept & ~np.roll(kept, 1))     # 0 where all are kept
+    loop, kept = np.roll(loop, -first, axis=0), np.roll(kept, -first)
+    return np.concatenate([loop, loop[:1]])[:np.argmin([*kept, False]) + 1]
 
 
 def _simplified(loop: Array) -> Array:
@@ -242,17 +236,13 @@ def _inset(loop: Array, depth: float) -> Array:
     for a, b in zip(loop, np.roll(loop, -1, axis=0)):
         inward = np.array([-(b - a)[1], (b - a)[0]]) / np.linalg.norm(b - a)
         heights = (kept - a) @ inward - depth
-        points = []
-        for i in range(len(kept)):
-            j = (i + 1) % len(kept)
-            if heights[i] >= 0.0:
-                points.append(kept[i])
-            if (heights[i] >= 0.0) != (heights[j] >= 0.0):
-                share = heights[i] / (heights[i] - heights[j])
-                points.append(kept[i] + share * (kept[j] - kept[i]))
-        if len(points) < 3:
+        inside, after = heights >= 0.0, np.roll(heights, -1)
+        crosses = inside != (after >= 0.0)
+        shares = np.divide(heights, heights - after, out=np.zeros(len(kept)), where=crosses)
+        crossings = kept + shares[:, None] * (np.roll(kept, -1, axis=0) - kept)
+        kept = np.stack([kept, crossings], axis=1)[np.stack([inside, crosses], axis=1)]
+        if len(kept) < 3:
             raise HandError(f'a phalanx is thinner than {2e3 * depth:.3g} mm')
-        kept = np.array(points)
     return kept
 
 

@@ -168,16 +168,11 @@ def prism_of(contour: Contour) -> TriangleMesh:
     ends = contour.to_source(contour.segments)
     lift = PRISM_HALF_LENGTH * np.cross(*contour.axes)
     corners = np.concatenate([ends - lift, ends[:, ::-1] + lift], axis=1)
-    if contour.closed and _signed_area(contour.points) < 0.0:
+    if contour.closed and np.linalg.det(contour.segments).sum() < 0.0:      # clockwise
         corners = corners[:, ::-1]
     first = 4 * np.arange(len(corners))[:, None]
     faces = np.concatenate([first + [0, 1, 2], first + [0, 2, 3]])
     return TriangleMesh(corners.reshape(-1, 3), faces)
-
-
-def _signed_area(points: Array) -> float:
-    following = np.roll(points, -1, axis=0)
-    return 0.5 * float((points[:, 0] * following[:, 1] - points[:, 1] * following[:, 0]).sum())
 
 
 def choose_preshape(hand: HandModel, contour: Contour, mesh: TriangleMesh, friction: float,
@@ -299,9 +294,8 @@ def finger_shapes(choice: PreshapeChoice, hand: HandModel, contour: Contour
         both = []
         for values in (chain.start, angles):
             flat = place_bars(chain.points(values), bars, owners)
-            p_palm = plane.origin + flat @ plane.axes
-            p_object = apply(choice.T_object_palm, p_palm.reshape(-1, 3))
-            both.append(((p_object - contour.origin) @ contour.axes.T).reshape(flat.shape))
+            p_object = apply(choice.T_object_palm, plane.origin + flat @ plane.axes)
+            both.append((p_object - contour.origin) @ contour.axes.T)
         shapes.append((both[0], both[1]))
     return shapes
 

@@ -6,7 +6,6 @@ Planar closing finds those without balance before any question.
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 import math
 
 import numpy as np
@@ -35,22 +34,6 @@ PATCH_RADIUS = 0.006
 SUM_WEIGHT = 100.0
 
 
-@dataclass(frozen=True)
-class PlanarVerdict:
-    """
-    The verdict of planar closing on a hypothesis.
-
-    ``promising``: the open hand is free, two fingers touch, and their forces can balance.
-    ``fingers`` is the number that touch; ``unbalance`` [-] the smallest wrench of forces
-    whose normal parts add up to 1, torques over the object's radius; ``inf`` without two
-    fingers, or where the open fingers already are in the object.
-    """
-
-    promising: bool
-    fingers: int
-    unbalance: float
-
-
 def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
                     friction: float) -> float:
     """
@@ -75,17 +58,11 @@ def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radiu
     Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
     norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
     """
-    return min_norm(_generators(contacts, centre, radius, friction), SUM_WEIGHT)
-
-
-def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
-                friction: float) -> Array:
-    """Return wrenches (m, 6) of unit normal forces, torques over the radius: 10 a contact."""
     normals = np.array([contact.normal for contact in contacts])
     tangents = cross(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
     for tangent in tangents:
         tangent /= math.sqrt(tangent.dot(tangent))
-    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))
+    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))       # edges, then torsion either way
     forces[:, :-2] = normals[:, None] + friction * (
         COSINES * tangents[:, None] + SINES * cross(normals, tangents)[:, None])
     forces[:, -2:] = normals[:, None]
@@ -94,7 +71,8 @@ def _generators(contacts: tuple[PredictedContact, ...], centre: Array, radius: f
     torsion = friction * PATCH_RADIUS * normals
     torques[:, -2] += torsion
     torques[:, -1] -= torsion
-    return np.concatenate([forces, torques / radius], axis=2).reshape(-1, 6)
+    wrenches = np.concatenate([forces, torques / radius], axis=2)
+    return min_norm(wrenches.reshape(-1, 6), SUM_WEIGHT)
 
 
 class PlanarClosingFilter:
@@ -107,7 +85,8 @@ class PlanarClosingFilter:
     hand : HandModel
         Where its fingers are no planar chains, all hypotheses are promising.
     most_unbalance : float
-        Largest ``unbalance`` of a promising hypothesis [-]; 0: all are.
+        Largest ``least_unbalance`` of a promising hypothesis, torques over the radius of a ball
+        of the object's volume [-]; 0: all are promising.
     """
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, most_unbalance: float) -> None:
@@ -118,18 +97,18 @@ class PlanarClosingFilter:
         self._judges = most_unbalance > 0.0 and _is_planar(hand)
 
     def is_promising(self, hypothesis: Hypothesis) -> bool:
-        """Return True if closing by the stages is worth its time."""
-        return not self._judges or self.verdict(hypothesis).promising
+        """
+        Return True if closing by the stages is worth its time.
 
-    def verdict(self, hypothesis: Hypothesis) -> PlanarVerdict:
-        """Return the verdict of planar closing on a hypothesis."""
+        It is where the open hand is free, two fingers touch, and their forces can balance.
+        """
+        if not self._judges:
+            return True
         closed_hand = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
                                  self._object.mesh)
-        unbalance = np.inf
-        if closed_hand.fingers > 1 and closed_hand.overlap <= 0.0:
-            unbalance = least_unbalance(closed_hand.contacts, self._centre, self._radius,
-                                        self._object.material.friction)
-        return PlanarVerdict(unbalance <= self._most, closed_hand.fingers, unbalance)
+        return (closed_hand.fingers > 1 and closed_hand.overlap <= 0.0
+                and least_unbalance(closed_hand.contacts, self._centre, self._radius,
+                                    self._object.material.friction) <= self._most)
 
 
 def _is_planar(hand: HandModel) -> bool:
