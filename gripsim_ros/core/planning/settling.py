@@ -8,7 +8,7 @@ closings whose grasps are to settle are refined until their forces are near the 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,14 +32,6 @@ from .verdicts import Verdicts
 SPARE_GRASPS = 2
 
 
-@dataclass(frozen=True, eq=False)
-class _SettledState:
-    """The object's pose (4, 4), in its frame as it was found, and the state there."""
-
-    T_object_settled: Array
-    state: GraspState
-
-
 class Settling:
     """
     The settling of one closed grasp: ``question()``, ``answer(state)``, until ``done``.
@@ -58,19 +50,20 @@ class Settling:
 
     def __init__(self, question: Question, state: GraspState, options: PlannerOptions) -> None:
         self._question, self._options = question, options
-        self._best, self._fraction = _SettledState(np.eye(4), state), 1.0
-        self._asks = 0
+        # The object's pose, in its frame as it was found, and the state there.
+        self._T_object_settled, self._state = np.eye(4), state
+        self._fraction, self._asks = 1.0, 0
 
     @property
     def balanced(self) -> bool:
         """Return True if the forces balance, or the options ask for no settling."""
         return (self._options.settling_steps == 0
-                or bool(self._best.state.residual <= self._options.settling_residual))
+                or bool(self._state.residual <= self._options.settling_residual))
 
     @property
     def done(self) -> bool:
         """Return True if nothing more is to be asked."""
-        return (self.balanced or not _can_settle(self._best.state)
+        return (self.balanced or not _can_settle(self._state)
                 or self._asks >= self._options.settling_steps)
 
     def question(self) -> Question:
@@ -84,22 +77,20 @@ class Settling:
     def answer(self, state: GraspState) -> None:
         """Take the answer to the last question."""
         self._asks += 1
-        if _can_settle(state) and state.residual < self._best.state.residual:
-            self._best, self._fraction = _SettledState(self._next(), state), 1.0
+        if _can_settle(state) and state.residual < self._state.residual:
+            self._T_object_settled, self._state, self._fraction = self._next(), state, 1.0
         else:
             self._fraction *= 0.5
 
     def settled(self, held: HeldGrasp) -> HeldGrasp:
         """Return a held grasp with the object settled as far as it came."""
-        T_object_settled = self._best.T_object_settled
-        return replace(
-            held, state=in_found_frame(self._best.state, T_object_settled),
-            T_object_settled=T_object_settled, balanced=self.balanced)
+        return replace(held, state=in_found_frame(self._state, self._T_object_settled),
+                       T_object_settled=self._T_object_settled, balanced=self.balanced)
 
     def _next(self) -> Array:
-        shift = self._fraction * self._best.state.shift
-        return self._best.T_object_settled @ rotation_about(
-            self._best.state.centre_of_mass, shift[3:], shift[:3])
+        shift = self._fraction * self._state.shift
+        return self._T_object_settled @ rotation_about(
+            self._state.centre_of_mass, shift[3:], shift[:3])
 
 
 def _can_settle(state: GraspState) -> bool:

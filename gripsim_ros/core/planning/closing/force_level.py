@@ -82,8 +82,13 @@ class ForceLevel:
         if enough and margin <= self._high:
             self.level = max(1.0, present)
             return
-        if shared:
-            self._bracket(present, enough)
+        # Of two ends of the bracket that contradict each other the newer counts.
+        if shared and enough:
+            self._holding = present
+            self._failing = self._failing if self._failing < present else 0.0
+        elif shared:
+            self._failing = present
+            self._holding = self._holding if self._holding > present else np.inf
         factor = 0.5 * (self._low + self._high) / margin if margin > 0.0 else FORCE_GROWTH
         self.level = present * float(np.clip(factor, *LEVEL_STEP))
         if not self._failing < self.level < self._holding:
@@ -93,15 +98,6 @@ class ForceLevel:
     def lower(self, margin: float, logarithms: Array) -> None:
         """Lower the level to where the state just holds: at present it exceeds a limit."""
         self.level = max(1.0, float(np.exp(logarithms.mean())) / max(margin, 1.0))
-
-    def _bracket(self, present: float, enough: bool) -> None:
-        """Narrow the bracket by a level; of two that contradict each other the newer counts."""
-        if enough:
-            self._holding = present
-            self._failing = self._failing if self._failing < present else 0.0
-        else:
-            self._failing = present
-            self._holding = self._holding if self._holding > present else np.inf
 
 
 def force_logarithms(forces: Array, minimal: Array) -> Array:

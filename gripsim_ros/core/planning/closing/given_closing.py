@@ -115,28 +115,22 @@ class GivenClosing(SteppedItem):
 
     def closed(self) -> ClosedGrasp:
         """Return what closing came to."""
-        closing, rows = self._closing, self._opened[None]
+        closing, rows, found = self._closing, self._opened[None], self._hypothesis
         if closing is not None and closing.held is not None:
-            rows = closing.held.trajectory
+            rows, found = closing.held.trajectory, closing.held_hypothesis
         elif closing is not None:
-            rows = np.array([self._opened, _last_joints(closing)])
-        pose = self._hypothesis.T_object_palm
-        if closing is not None:
-            found = closing.hypothesis if closing.held is None else closing.held_hypothesis
-            pose = found.T_object_palm
-        seated = self._given @ inverse(pose)
+            rows, found = np.array([self._opened, _last_joints(closing)]), closing.hypothesis
+        seated = self._given @ inverse(found.T_object_palm)
         return ClosedGrasp(self._hypothesis.preshape, rows, seated, self._margin, self.reason)
 
     def _run(self, joints: Array) -> Steps:
         closing = yield from self._open_and_touch(joints)
         if closing is not None and not closing.done and not self._hand.prismatic.any():
-            seating = Seating(closing.question_at(closing.question().joint_positions,
-                                                  DETAIL_FORCES),
-                              self._hand, self._object, self._rates)
+            seating = Seating(replace(closing.question(), detail=DETAIL_FORCES), self._hand,
+                              self._object, self._rates)
             while not seating.done:
                 seating.answer((yield seating.question()))
-            self._hypothesis = replace(
-                self._hypothesis, T_object_palm=seating.T_object_palm)
+            self._hypothesis = replace(self._hypothesis, T_object_palm=seating.T_object_palm)
             closing = yield from self._open_and_touch(seating.joints)
         self._closing = closing
         if closing is None:

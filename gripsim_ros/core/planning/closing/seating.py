@@ -15,6 +15,7 @@ from ...hand import HandModel
 from ...numerics.nnls import solve_nnls
 from ...transforms import inverse, rotation_about
 from ..hypotheses.hand_geometry import find_fingers
+from .batching import SteppedItem, Steps
 from .grasp_state import GraspState
 from .question import Question
 
@@ -42,7 +43,7 @@ JOINT_REST = 2e-4
 MAX_STEPS = 60
 
 
-class Seating:
+class Seating(SteppedItem):
     """
     The seating of an object between closed fingers: ``question()``, ``answer()``, until ``done``.
 
@@ -81,33 +82,25 @@ class Seating:
         self._radius = 0.5 * float(np.ptp(grasp_object.mesh.vertices, axis=0).max())
         self._free = np.array([j for finger in find_fingers(hand) for j in finger.joints])
         self._signs, self._command, self._sent = np.sign(rates), self.joints.copy(), 0.0
-        self._steps, self._resting = 0, False
+        super().__init__(self._run())
 
-    @property
-    def done(self) -> bool:
-        """Return True if the object rests, or steps have run out."""
-        return self._resting or self._steps >= MAX_STEPS
-
-    def question(self) -> Question:
-        """Return the hand and the object where they are now."""
-        return Question(DETAIL_FORCES, self.T_object_palm, self.joints, self._displacements,
-                        np.zeros(3))
-
-    def answer(self, state: GraspState) -> None:
-        """Take the answer about where they are, and move them on."""
-        self._steps += 1
-        if self._sent < SQUEEZE:
-            self._sent += SQUEEZE_STEP
-            self._command = self._command + SQUEEZE_STEP * self._signs
-        twist, change = self._motion(state)
-        way = float(np.linalg.norm(twist[:3]) + self._radius * np.linalg.norm(twist[3:]))
-        self._resting = self._sent >= SQUEEZE and way < REST and bool(
-            np.abs(change).max() < JOINT_REST)
-        share = min(self._free_share(state, twist, change), MAX_MOTION / max(way, 1e-12))
-        self.joints = np.clip(self.joints + share * change, self._hand.joint_lower,
-                              self._hand.joint_upper)
-        moved = rotation_about(self._centre, share * twist[3:], share * twist[:3])
-        self.T_object_palm = inverse(moved) @ self.T_object_palm
+    def _run(self) -> Steps:
+        """Ask about hand and object where they are, and move them on, until the object rests."""
+        for _ in range(MAX_STEPS):
+            state = yield Question(DETAIL_FORCES, self.T_object_palm, self.joints,
+                                   self._displacements, np.zeros(3))
+            if self._sent < SQUEEZE:
+                self._sent += SQUEEZE_STEP
+                self._command = self._command + SQUEEZE_STEP * self._signs
+            twist, change = self._motion(state)
+            way = float(np.linalg.norm(twist[:3]) + self._radius * np.linalg.norm(twist[3:]))
+            share = min(self._free_share(state, twist, change), MAX_MOTION / max(way, 1e-12))
+            self.joints = np.clip(self.joints + share * change, self._hand.joint_lower,
+                                  self._hand.joint_upper)
+            moved = rotation_about(self._centre, share * twist[3:], share * twist[:3])
+            self.T_object_palm = inverse(moved) @ self.T_object_palm
+            if self._sent >= SQUEEZE and way < REST and np.abs(change).max() < JOINT_REST:
+                return
 
     def _motion(self, state: GraspState) -> tuple[Array, Array]:
         """Return the twist of the object (6,) at its centre and the joints' change (J,)."""
