@@ -14,9 +14,8 @@ from ..ranked_grasp import (
     COMPLIANT, HAND_ONLY, NOWHERE, WITH_ARM, ManipulationResult, ManipulationStep)
 from ..ranking.score import grip_efforts
 from .kinematics import (
-    Fingertips, attainable_twists, bounded_least_squares, can_follow, contact_jacobian,
-    follow_object)
-from .step_forces import StepForces
+    Fingertips, attainable_twists, can_follow, contact_jacobian, follow_object, twist_at)
+from .step_forces import StepForces, pressing_change, strongest_patch
 
 
 #: Largest joint displacement of a question where the joints hardly move, so that contact
@@ -154,7 +153,7 @@ class PathFollower:
                                            self._hand.joint_lower, self._hand.joint_upper)
         centre = tips.points_palm.mean(axis=0)
         self._trial_residual = can_follow(self._hand, self._joints, tips,
-                                          _twist(motion, centre), centre)[1]
+                                          twist_at(motion, centre), centre)[1]
         self._trial_error = self._error + float(np.abs(slips).max(initial=0.0))
         # Not `motion @ ...` of the whole change, whose round-off would grow threefold a step.
         self._T_palm_trial = motion @ self._T_palm_object if self._with_arm else \
@@ -174,7 +173,7 @@ class PathFollower:
     def _free_part(self, motion: Array, tips: Fingertips) -> Array:
         """Return the part of a small motion that the joints can give without slip."""
         centre = tips.points_palm.mean(axis=0)
-        twist = _twist(motion, centre)
+        twist = twist_at(motion, centre)
         twist[3:] *= self._length
         basis = attainable_twists(self._hand, self._joints, tips, centre, self._length)
         part = basis @ (basis.T @ twist)
@@ -222,15 +221,10 @@ class PathFollower:
 
         Drift is a link's tangential displacement against the object, palm's frame.
         """
-        chosen = [self._strongest(self._state, link) for link in self._links]
+        chosen = [strongest_patch(self._state, link) for link in self._links]
         normals = self._state.normals[chosen] @ self._T_palm_trial[:3, :3].T
         moves = moves[chosen]
         return drift + moves - (moves * normals).sum(axis=1, keepdims=True) * normals
-
-    def _strongest(self, state: GraspState, link: int) -> int:
-        """Return the patch of a link that bears the most force."""
-        on_link = np.flatnonzero(state.links == link)
-        return int(on_link[np.argmax(state.normal_forces[on_link])])
 
     def _slip(self, state: GraspState) -> float:
         """Return the largest tangential displacement over the largest without slip."""
@@ -281,14 +275,14 @@ class PathFollower:
 
     def _correct(self, state: GraspState) -> bool:
         """Move the joints towards the wanted normal forces; return whether that helps."""
-        rows = [row for link in self._links
-                if (row := self._correction_row(link, state)) is not None]
-        if not rows:
-            return False
-        targets, matrix = (np.array(column) for column in zip(*rows))
-        change = bounded_least_squares(matrix, targets, self._hand.joint_lower - self._trial,
-                                       self._hand.joint_upper - self._trial)
-        change = np.clip(change, -self._options.rotation_step, self._options.rotation_step)
+        wanted = self._forces.wanted if state.capable else \
+            sums_by_link(self._links, self._state, self._state.normal_forces)
+        lacking = wanted - sums_by_link(self._links, state, state.normal_forces)
+        change = pressing_change(
+            self._hand, self._trial, self._T_palm_trial,
+            {link: force for link, force in zip(self._links, lacking)
+             if self._hand.moves_link[link].any()}, state, self._state,
+            self._options.rotation_step)
         if np.abs(change).max() < 1e-9:
             return False
         tips = Fingertips(self._state.links, apply(self._T_palm_trial, self._state.points))
@@ -296,23 +290,6 @@ class PathFollower:
         self._trial = self._trial + change
         self._trial_drift = self._slid(self._trial_drift, moves)
         return True
-
-    def _correction_row(self, link: int, state: GraspState) -> tuple[float, Array] | None:
-        """Return the wanted approach of a link [m] and its derivatives by the joints (J,)."""
-        if not self._hand.moves_link[link].any():
-            return None
-        touches = state.links == link
-        seen = state if touches.any() else self._state
-        wanted = self._forces.wanted(link) if state.capable \
-            else float(self._state.normal_forces[self._state.links == link].sum())
-        force = float(state.normal_forces[touches].sum())
-        stiffness = float(seen.normal_stiffness[seen.links == link].sum())
-        gap = 0.0 if touches.any() else float(state.clearance[link])
-        k = self._strongest(seen, link)
-        point = apply(self._T_palm_trial, seen.points[k][None])
-        normal = self._T_palm_trial[:3, :3] @ seen.normals[k]
-        jacobian = contact_jacobian(self._hand, self._trial, Fingertips(np.array([link]), point))
-        return gap + (wanted - force) / stiffness, normal @ jacobian
 
     def _closing_rates(self) -> Array:
         """Return joint rates that press every link in contact, the largest 1 (J,)."""
@@ -350,12 +327,6 @@ def step_told(hand: HandModel, joints: Array, T_palm_object: Array, state: Grasp
         apply(T_object_moved, state.points), state.normals @ turn, state.forces @ turn,
         state.minimal_forces @ turn, grip_efforts(hand, joints, inverse(T_palm_object), state),
         apply(T_object_moved, state.centre_of_mass[None])[0], state.margin, slip, by_arm)
-
-
-def _twist(motion: Array, centre: Array) -> Array:
-    """Return a small motion as displacement of a point [m] and rotation vector (6,)."""
-    turn = Rotation.from_matrix(motion[:3, :3]).as_rotvec()
-    return np.concatenate([apply(motion, centre[None])[0] - centre, turn])
 
 
 def _message(level: str, step: int, steps: int, reason: str) -> str:

@@ -76,6 +76,12 @@ def pose_on_path(T_object_moved: Array, share: float) -> Array:
     return transform(Rotation.from_rotvec(share * turn).as_matrix(), share * T_object_moved[:3, 3])
 
 
+def twist_at(motion: Array, centre: Array) -> Array:
+    """Return a small motion as displacement of a point [m] and rotation vector (6,)."""
+    turn = Rotation.from_matrix(motion[:3, :3]).as_rotvec()
+    return np.concatenate([apply(motion, centre[None])[0] - centre, turn])
+
+
 def contact_jacobian(hand: HandModel, joints: Array, tips: Fingertips) -> Array:
     """
     Return the hand's Jacobian of hard contacts ``(3k, J)`` [m/rad], in the palm's frame.

@@ -4,7 +4,6 @@ from collections.abc import Generator
 from dataclasses import replace
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ...arrays import Array
 from ...batches import DETAIL_FORCES, DETAIL_SURFACE
@@ -16,7 +15,7 @@ from ..closing.grasp_state import GraspState, presses_through
 from ..closing.knowledge import HeldGrasp
 from ..closing.question import Question
 from ..hypotheses.generate import Hypothesis
-from ..manipulation.kinematics import Fingertips, can_follow
+from ..manipulation.kinematics import Fingertips, can_follow, twist_at
 from ..options import PlannerOptions
 from .rules import LEAST_REGIONS
 
@@ -121,14 +120,11 @@ class CommonClosing(SteppedItem):
 
     def _can_move(self, share: float, state: GraspState) -> bool:
         """Return True if equation (2) has a solution, or nothing is to be moved."""
-        motion = self._displacement
-        if motion is None:
+        if self._displacement is None:
             return True
         T_palm_object = inverse(self.hypothesis.T_object_palm)
-        centre = state.centre_of_mass
-        shift = motion[:3, :3] @ centre + motion[:3, 3] - centre
-        turn = Rotation.from_matrix(motion[:3, :3]).as_rotvec()
-        twist = np.concatenate([T_palm_object[:3, :3] @ shift, T_palm_object[:3, :3] @ turn])
+        motion = T_palm_object @ self._displacement @ self.hypothesis.T_object_palm
+        centre = apply(T_palm_object, state.centre_of_mass[None])[0]
         tips = Fingertips(state.links, apply(T_palm_object, state.points))
-        return can_follow(self._hand, self._joints(share), tips, twist,
-                          apply(T_palm_object, centre[None])[0])[0]
+        return can_follow(self._hand, self._joints(share), tips, twist_at(motion, centre),
+                          centre)[0]

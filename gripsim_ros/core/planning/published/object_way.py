@@ -14,9 +14,9 @@ from ..closing.knowledge import HeldGrasp
 from ..closing.question import Question
 from ..hypotheses.generate import Hypothesis
 from ..manipulation.follow_path import step_told
-from ..manipulation.kinematics import (
-    Fingertips, bounded_least_squares, contact_jacobian, follow_object)
+from ..manipulation.kinematics import Fingertips, follow_object
 from ..manipulation.search import turned_loads
+from ..manipulation.step_forces import pressing_change
 from ..options import PlannerOptions
 from ..ranked_grasp import HAND_ONLY, ManipulationResult, ManipulationStep
 from ..rejections import LOST_ON_WAY
@@ -109,37 +109,15 @@ class PublishedWay(SteppedItem):
     def _correct(self, state: GraspState) -> bool:
         """Press links whose forces are below those computed; return whether joints can."""
         links = tuple(sorted(set(int(link) for link in self._state.links)))
-        forces = sums_by_link(links, state, state.normal_forces)
-        wanted = sums_by_link(links, state, state.minimal_envelope)
-        rows = [self._row(link, state, force, (1.0 + AIMED_ABOVE) * aim)
-                for link, force, aim in zip(links, forces, wanted)]
-        targets, matrix = (np.array(column) for column in zip(*rows))
-        if not np.isfinite(targets).all():
-            return False
-        change = np.clip(bounded_least_squares(
-            matrix, targets, self._hand.joint_lower - self._trial,
-            self._hand.joint_upper - self._trial), -self._options.rotation_step,
-            self._options.rotation_step)
+        forces, before = (sums_by_link(links, of, of.normal_forces) for of in (state, self._state))
+        wanted = (1.0 + AIMED_ABOVE) * sums_by_link(links, state, state.minimal_envelope)
+        # One that touches no longer shall press as it did before.
+        lacking = np.where(np.isin(links, state.links), np.maximum(wanted - forces, 0.0), before)
+        change = pressing_change(
+            self._hand, self._trial, self._T_palm_object, dict(zip(links, lacking)), state,
+            self._state, self._options.rotation_step)
         self._trial = self._trial + change
         return bool(np.abs(change).max() > 1e-9)
-
-    def _row(self, link: int, state: GraspState, force: float, wanted: float
-             ) -> tuple[float, Array]:
-        """Return the approach of a link [m] that its force lacks, and its derivatives (J,)."""
-        touches = state.links == link
-        seen = state if touches.any() else self._state
-        on_link = np.flatnonzero(seen.links == link)
-        strongest = on_link[np.argmax(seen.normal_forces[on_link])]
-        if not touches.any():       # as far as it is from the object, and as it pressed before
-            lacking = float(state.clearance[link])
-            wanted, force = float(seen.normal_forces[on_link].sum()), 0.0
-        else:
-            lacking = 0.0
-        lacking += max(wanted - force, 0.0) / float(seen.normal_stiffness[on_link].sum())
-        point = apply(self._T_palm_object, seen.points[strongest][None])
-        jacobian = contact_jacobian(self._hand, self._trial, Fingertips(np.array([link]), point))
-        normal = self._T_palm_object[:3, :3] @ seen.normals[strongest]
-        return lacking, normal @ jacobian
 
     def _told(self) -> ManipulationStep:
         return step_told(self._hand, self._joints, self._T_palm_object, self._state,

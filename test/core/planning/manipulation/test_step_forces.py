@@ -38,7 +38,7 @@ def test_contacts_that_come_to_the_wanted_forces_end_at_the_least_with_the_reser
     forces, level = StepForces(LINKS, grasp, options), first
     for _ in range(STEPS):
         forces.take(state(level * minimal, minimal, strength * level))
-        wanted = np.array([forces.wanted(link) for link in LINKS])
+        wanted = forces.wanted
         assert forces.excess == pytest.approx(level * minimal.sum() / wanted.sum())
         level = wanted.sum() / minimal.sum()
         assert wanted == pytest.approx(level * minimal)
@@ -59,6 +59,6 @@ def test_a_grasp_with_less_than_the_reserve_is_asked_for_no_more():
 def test_where_no_forces_hold_the_wanted_ones_stay():
     ones = np.ones(3)
     forces = StepForces(LINKS, state(1.3 * ones, ones, 1.3), planner_options())
-    before = [forces.wanted(link) for link in LINKS]
+    before = list(forces.wanted)
     forces.take(replace(state(2.0 * ones, ones, 0.0), capable=False, minimal_envelope=ones * 0))
-    assert [forces.wanted(link) for link in LINKS] == before and forces.excess == 1.0
+    assert list(forces.wanted) == before and forces.excess == 1.0
