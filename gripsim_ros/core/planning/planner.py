@@ -24,7 +24,6 @@ from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
-from .ranking.assemble import grasp_contacts
 from .ranking.pruning import Pruner
 from .ranking.score import score_reference
 from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
@@ -272,10 +271,7 @@ class GraspPlanner(AskAndTell):
         nearest = self._answer.verdicts.misses.nearest
         if self._answer.verdicts.grasps or not nearest:
             return None
-        miss = nearest[0].miss
-        contacts = () if miss is None else grasp_contacts(miss.state, self.hand)
-        return make_nearest_miss(nearest[0], self.hand, contacts, self._reference.friction,
-                                 self._reference.max_pressure)
+        return make_nearest_miss(nearest[0], self.hand, self._reference)
 
     @property
     def hint(self) -> str:

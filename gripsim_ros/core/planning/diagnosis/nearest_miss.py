@@ -1,7 +1,7 @@
 """The rejected hypotheses nearest to a grasp, so that even no grasp is an answer."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ...batches import DETAIL_SURFACE, ConfigurationBatch
 from ...hand import HandModel
@@ -9,7 +9,9 @@ from .. import rejections
 from ..closing.batching import Conditions
 from ..closing.closing import Closing
 from ..closing.grasp_state import GraspState, NearMiss, shortfall
-from ..ranked_grasp import GraspContact, NearestMiss, RankedGrasp
+from ..ranked_grasp import NearestMiss, RankedGrasp
+from ..ranking.assemble import grasp_contacts
+from ..ranking.score import ScoreReference
 
 #: Number of the nearest misses whose details are asked for.
 MAX_MISSES = 4
@@ -20,51 +22,26 @@ _REASONS_WITHOUT_FORCES = (
     rejections.EVALUATION_FAILED)
 
 
-@dataclass(frozen=True, eq=False)
-class RejectedHypothesis:
-    """A rejected hypothesis, with its state nearest to holding if it came to forces."""
-
-    closing: Closing
-    miss: NearMiss | None
-    detailed: bool = False
-
-    @property
-    def key(self) -> tuple[int, float, int]:
-        """Return the sort key, nearest to a grasp first; no two hypotheses have the same."""
-        number = self.closing.hypothesis.number
-        if self.miss is None:
-            reason, reasons = self.closing.reason, _REASONS_WITHOUT_FORCES
-            place = reasons.index(reason) if reason in reasons else len(reasons)
-            return 4, float(place), number
-        return *shortfall(self.miss.state), number
-
-
 class NearestMisses:
-    """The nearest misses of a plan, whatever the order in which they came."""
+    """The nearest misses of a plan, nearest first, whatever the order in which they came."""
 
     def __init__(self) -> None:
         """Start without misses."""
-        self.nearest: list[RejectedHypothesis] = []
+        self.nearest: list[Closing] = []
 
     def note(self, closing: Closing) -> None:
         """Take note of a rejected hypothesis."""
-        self._keep(RejectedHypothesis(closing, closing.known.miss))
+        self.nearest = sorted([*self.nearest, closing], key=nearness)[:MAX_MISSES]
 
-    def take(self, number: int, state: GraspState | None) -> None:
-        """Take the details of a rejected hypothesis; None: they could not be had."""
-        item = self.of(number)
-        self.nearest.remove(item)
-        miss = item.miss
-        if miss is not None and state is not None:
-            miss = replace(miss, state=state)
-        self._keep(RejectedHypothesis(item.closing, miss, detailed=True))
 
-    def of(self, number: int) -> RejectedHypothesis:
-        """Return a rejected hypothesis by its number."""
-        return next(i for i in self.nearest if i.closing.hypothesis.number == number)
-
-    def _keep(self, item: RejectedHypothesis) -> None:
-        self.nearest = sorted([*self.nearest, item], key=lambda i: i.key)[:MAX_MISSES]
+def nearness(closing: Closing) -> tuple[int, float, int]:
+    """Return what sorts rejected hypotheses: how far from a grasp that holds they ended."""
+    miss, number = closing.known.miss, closing.hypothesis.number
+    if miss is None:
+        reason, reasons = closing.reason, _REASONS_WITHOUT_FORCES
+        place = reasons.index(reason) if reason in reasons else len(reasons)
+        return 4, float(place), number
+    return *shortfall(miss.state), number
 
 
 class MissDetails:
@@ -84,59 +61,56 @@ class MissDetails:
     def __init__(self, misses: NearestMisses, grasps: Mapping[int, RankedGrasp],
                  conditions: Conditions) -> None:
         self._misses, self._grasps, self._conditions = misses, grasps, conditions
+        self._detailed: set[int] = set()
 
     def unfinished(self) -> list[int]:
         """Return those whose details are worth a question, nearest first."""
         return [] if self._grasps else [
-            item.closing.hypothesis.number for item in self._misses.nearest
-            if item.miss is not None and not item.detailed]
+            closing.hypothesis.number for closing in self._misses.nearest
+            if closing.known.miss is not None
+            and closing.hypothesis.number not in self._detailed]
 
     def questions(self, free: list[int]) -> tuple[list[int], ConfigurationBatch]:
         """Return the nearest miss and the question about it."""
-        item = self._misses.of(free[0])
-        assert item.miss is not None
-        question = item.closing.question_at(item.miss.joint_positions, DETAIL_SURFACE)
+        closing, miss = self._missed(free[0])
+        question = closing.question_at(miss.joint_positions, DETAIL_SURFACE)
         return free[:1], self._conditions.batch([question])
 
     def take(self, number: int, state: GraspState) -> None:
         """Take the details of a miss."""
-        self._misses.take(number, state)
+        self._detailed.add(number)
+        closing, miss = self._missed(number)
+        closing.known.miss = replace(miss, state=state)
+        self._misses.nearest = sorted(self._misses.nearest, key=nearness)
 
     def fail(self, number: int, reason: str) -> None:
         """Leave a miss without details."""
-        self._misses.take(number, None)
+        self._detailed.add(number)
 
     def stop(self) -> None:
         """Go on: the answer is to be complete."""
 
+    def _missed(self, number: int) -> tuple[Closing, NearMiss]:
+        closing = next(c for c in self._misses.nearest if c.hypothesis.number == number)
+        assert closing.known.miss is not None
+        return closing, closing.known.miss
 
-def make_nearest_miss(item: RejectedHypothesis, hand: HandModel,
-                      contacts: tuple[GraspContact, ...], friction: float, max_pressure: float
-                      ) -> NearestMiss:
-    """
-    Return the account of a rejected hypothesis.
 
-    Parameters
-    ----------
-    item : RejectedHypothesis
-    hand : HandModel
-    contacts : tuple of GraspContact
-        Of its state nearest to holding.
-    friction, max_pressure : float
-        [-], [Pa], of the object.
-    """
-    hypothesis = item.closing.hypothesis
+def make_nearest_miss(closing: Closing, hand: HandModel, reference: ScoreReference) -> NearestMiss:
+    """Return the account of a rejected hypothesis."""
+    hypothesis, miss = closing.hypothesis, closing.known.miss
     preshape = hand.preshapes[hypothesis.preshape]
-    state = None if item.miss is None else item.miss.state
+    state = None if miss is None else miss.state
+    contacts = () if state is None else grasp_contacts(state, hand)
     numbers = {name: float('nan') if state is None else getattr(state, name) for name in (
         'needed_friction', 'needed_force', 'allowed_force', 'held_share')}
     return NearestMiss(
-        reason=item.closing.reason, hypothesis=hypothesis.number, preshape=preshape.name,
+        reason=closing.reason, hypothesis=hypothesis.number, preshape=preshape.name,
         T_object_palm=hypothesis.T_object_palm,
-        joint_positions=preshape.open if item.miss is None else item.miss.joint_positions,
+        joint_positions=preshape.open if miss is None else miss.joint_positions,
         links=tuple(sorted({contact.link for contact in contacts})), contacts=contacts,
         capable=state is not None and state.capable,
-        margin=0.0 if state is None else state.margin, friction=friction, **numbers,
+        margin=0.0 if state is None else state.margin, friction=reference.friction, **numbers,
         peak_pressure=(
             float('nan') if state is None else float(state.peak_pressures.max(initial=0.0))),
-        max_pressure=max_pressure)
+        max_pressure=reference.max_pressure)

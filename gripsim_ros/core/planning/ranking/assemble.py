@@ -150,10 +150,7 @@ def _freedom(motion: ClosingMotion | None) -> int:
 class StableGrasps(UserDict[int, RankedGrasp]):
     """Grasps that hold, by the numbers of their hypotheses; the best is searched for lazily."""
 
-    def __init__(self) -> None:
-        """Start without grasps."""
-        super().__init__()
-        self._best: RankedGrasp | None = None
+    _best: RankedGrasp | None = None
 
     def __setitem__(self, number: int, grasp: RankedGrasp) -> None:
         """Take a grasp, new or changed."""

@@ -161,17 +161,15 @@ def most_forces(grasp: RankedGrasp, hand: HandModel, material: Material) -> Arra
     third root of the force (Hertz), comes to the limit of material or pad; others no harder than
     the gentlest of these.
     """
-    most, borne = np.full(len(hand.links), np.inf), dict[int, tuple[float, float]]()
-    for contact in grasp.contacts:
-        link, pad = hand.link_index(contact.link), hand.links[hand.link_index(contact.link)].pad
+    forces, shares = np.zeros((2, len(hand.links)))
+    links = [hand.link_index(contact.link) for contact in grasp.contacts]
+    for link, contact in zip(links, grasp.contacts):
+        pad = hand.links[link].pad
         limit = min(material.max_pressure, np.inf if pad is None else pad.max_pressure)
-        force, share = borne.get(link, (0.0, 0.0))
-        borne[link] = (force + abs(float(contact.closing_force @ contact.normal)),
-                       max(share, contact.peak_pressure / limit))
-    for link, (force, share) in borne.items():
-        most[link] = force / share ** 3 if share > 0.0 else np.inf
-    others = [link for link in range(len(most)) if link not in borne]
-    most[others] = min((most[link] for link in borne), default=np.inf)
+        forces[link] += abs(float(contact.closing_force @ contact.normal))
+        shares[link] = max(shares[link], contact.peak_pressure / limit)
+    most = np.divide(forces, shares ** 3, out=np.full(len(forces), np.inf), where=shares > 0.0)
+    most[np.setdiff1d(np.arange(len(most)), links)] = most.min()
     return np.minimum(most, material.force_limit)
 
 

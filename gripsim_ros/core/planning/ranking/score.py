@@ -92,8 +92,20 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
 
 
 def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:
-    """Return the unbalance of the normals and the spread of the contacts, whatever the forces."""
-    return _unbalance(state.normals), _spread(state, reference.radius)
+    """
+    Return the unbalance of the normals and the spread of the contacts, whatever the forces.
+
+    Unbalance is the smallest norm of a convex combination of normals, 0 where they can balance.
+    Spread is the smallest singular value of the grasp map of hard fingers, torques over radius.
+    Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the line
+    through them.
+    """
+    if not len(state.points):
+        return 1.0, 0.0
+    arms = (state.points - state.centre_of_mass) / reference.radius
+    columns = grasp_map(arms, np.broadcast_to(np.eye(3), (len(arms), 3, 3)), np.zeros(3), False)
+    values = np.linalg.svd(columns, compute_uv=False)
+    return min_norm(state.normals, SUM_WEIGHT), float(values[5]) if len(values) > 5 else 0.0
 
 
 def score_terms(state: GraspState, efforts: Array, hand: HandModel, reference: ScoreReference,
@@ -129,8 +141,10 @@ def score_terms(state: GraspState, efforts: Array, hand: HandModel, reference: S
     offset = _support_offset(state)
     unbalance, spread = contact_geometry or unbalance_and_spread(state, reference)
     torque = float(np.max(np.abs(efforts) / hand.joint_efforts))
+    # In forces of a friction pinch; 0 where no forces hold.
+    pinches = reference.friction * force
     values = {
-        'gentleness': (force, 'N/N', _gentleness(reference.friction * force)),
+        'gentleness': (force, 'N/N', float(pinches > 0.0) / max(pinches, 1.0)),
         'pressure': (peak, 'Pa', 1.0 - peak / reference.max_pressure),
         'support': (offset, 'm', 1.0 - offset / reference.radius),
         'opposition': (unbalance, '-', 1.0 - unbalance),
@@ -187,33 +201,8 @@ def damage_margin(state: GraspState, reference: ScoreReference) -> float:
                reference.force_limit / force if force > 0.0 else np.inf)
 
 
-def _gentleness(pinches: float) -> float:
-    """Return 1 up to the force of a friction pinch, less above; 0 where no forces hold."""
-    return min(1.0, 1.0 / pinches) if pinches > 0.0 else 0.0
-
-
 def _support_offset(state: GraspState) -> float:
     """Return the distance of the centre of mass from the contacts' centre of pressure [m]."""
     weights = np.maximum(state.normal_forces, 0.0)
     middle = weights @ state.points / max(float(weights.sum()), 1e-12)
     return float(np.linalg.norm(middle - state.centre_of_mass))
-
-
-def _spread(state: GraspState, radius: float) -> float:
-    """
-    Return the smallest singular value of the grasp map of hard fingers, torques over radius.
-
-    Source: Li & Sastry 1988. Two contacts have 0: nothing but torsion resists about the
-    line through them.
-    """
-    if not len(state.points):
-        return 0.0
-    arms = (state.points - state.centre_of_mass) / radius
-    columns = grasp_map(arms, np.broadcast_to(np.eye(3), (len(arms), 3, 3)), np.zeros(3), False)
-    values = np.linalg.svd(columns, compute_uv=False)
-    return float(values[5]) if len(values) > 5 else 0.0
-
-
-def _unbalance(normals: Array) -> float:
-    """Return the smallest norm of a convex combination of normals; 0 where they can balance."""
-    return min_norm(normals, SUM_WEIGHT) if len(normals) else 1.0
