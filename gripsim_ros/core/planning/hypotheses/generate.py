@@ -4,7 +4,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 
@@ -24,8 +23,6 @@ from .prescreen import (
 from .primitives import within_region
 from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_out
 
-Part = TypeVar('Part')
-Result = TypeVar('Result')
 
 #: Number of threads of the prescreen, whose kernels release the lock.
 THREADS = 4
@@ -124,7 +121,11 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
 
     """
     T_object_canonical = grasp_object.canonical_frame
-    scene = _scene(grasp_object, hand, T_object_canonical, options, task)
+    T_canonical_object = inverse(T_object_canonical)
+    scene = _Scene(
+        *coarse_object(grasp_object, options.sample_faces, options.face_count), hand, options,
+        moved_region(task.contact_region, T_canonical_object),
+        moved_region(np.vstack([task.obstacles, task.keep_out]), T_canonical_object))
     candidates = _candidates(scene, seed, *_approach_rays(scene.faces))
     poses, faces, preshapes = _in_approach_cone(*candidates, hand, T_object_canonical, task)
     moved, scores = _prescreened(scene, poses, preshapes, is_wanted)
@@ -139,9 +140,8 @@ def propose_hypotheses(grasp_object: GraspObject, hand: HandModel, task: Task,
     if len(scene.obstacles) and np.isneginf(scores).all():  # rejections say what is in the way
         moved, scores = _prescreened(replace(scene, obstacles=scene.obstacles[:0]),
                                      poses, preshapes, is_wanted)
-    poses = moved
-    order = without_duplicates(diverse_order(scores, faces), poses, preshapes, count)
-    T_object_palm = T_object_canonical @ poses[order]
+    order = without_duplicates(diverse_order(scores, faces), moved, preshapes, count)
+    T_object_palm = T_object_canonical @ moved[order]
     return [Hypothesis(i, T_object_palm[i], int(preshapes[row]), float(scores[row]))
             for i, row in enumerate(order)], len(poses)
 
@@ -155,26 +155,11 @@ def _prescreened(scene: _Scene, poses: Array, preshapes: IntArray,
         if is_wanted():
             moved[rows], scores[rows] = _centred(scene, int(preshapes[rows[0]]), poses[rows])
 
-    _in_threads(prescreen, [rows for number in range(len(scene.hand.preshapes))
-                            for rows in np.array_split(np.flatnonzero(preshapes == number), 2)
-                            if len(rows)])
-    return moved, scores
-
-
-def _in_threads(job: Callable[[Part], Result], parts: list[Part]) -> list[Result]:
-    """Return the results of a job that releases the lock for each part, in a few threads."""
     with ThreadPoolExecutor(THREADS) as pool:
-        return list(pool.map(job, parts))
-
-
-def _scene(grasp_object: GraspObject, hand: HandModel, T_object_canonical: Array,
-           options: PlannerOptions, task: Task) -> _Scene:
-    points, field, faces = coarse_object(
-        grasp_object, options.sample_faces, options.face_count)
-    return _Scene(points, field, faces, hand, options,
-                  moved_region(task.contact_region, inverse(T_object_canonical)),
-                  moved_region(np.vstack([task.obstacles, task.keep_out]),
-                               inverse(T_object_canonical)))
+        list(pool.map(prescreen, [
+            rows for number in range(len(scene.hand.preshapes))
+            for rows in np.array_split(np.flatnonzero(preshapes == number), 2) if len(rows)]))
+    return moved, scores
 
 
 def _candidates(scene: _Scene, seed: int, normals: Array, stands: Array
@@ -190,9 +175,10 @@ def _candidates(scene: _Scene, seed: int, normals: Array, stands: Array
     palm = hand.links[hand.palm_index].mesh.vertices @ hand.palm_axes
     gaps = np.array(options.palm_gaps)
     centres = np.array([_closing_centre(hand, i) for i in range(len(hand.preshapes))])
-    origins = np.concatenate(_in_threads(lambda rows: place_palms(
-        scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
-        palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS)), axis=1)
+    with ThreadPoolExecutor(THREADS) as pool:
+        origins = np.concatenate(list(pool.map(lambda rows: place_palms(
+            scene.points, rotations[rows], centroids[rows], centres, palm.min(axis=0),
+            palm.max(axis=0), gaps), np.array_split(np.arange(len(rotations)), THREADS))), axis=1)
     palms = rotations @ hand.palm_axes.T
     poses = [transform(palms[:, None], origin).reshape(-1, 4, 4) for origin in origins]
     faces = np.repeat(np.arange(len(rotations)) // len(rolls), len(gaps))

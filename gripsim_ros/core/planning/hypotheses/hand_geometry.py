@@ -165,16 +165,12 @@ def _max_lever_arm(hand: HandModel, link: int, joint: int) -> float:
     poses[:, movers] = np.stack(
         [bends[(np.arange(len(poses)) // len(bends) ** (i % 2)) % len(bends), j]
          for i, j in enumerate(movers)], axis=1)
-    return float(np.max(_lever_arms(hand, link, joint, poses)))
-
-
-def _lever_arms(hand: HandModel, link: int, joint: int, poses: Array) -> Array:
     T_palm_link = forward_kinematics(hand, poses)[:, link]
     jacobian = link_jacobians(hand, poses)[:, link, :, joint]
     points = apply(T_palm_link, hand.links[link].mesh.vertices)
     offsets = points - T_palm_link[:, None, :3, 3]
     velocities = jacobian[:, None, :3] + np.cross(jacobian[:, None, 3:], offsets)
-    return np.linalg.norm(velocities, axis=2)
+    return float(np.linalg.norm(velocities, axis=2).max())
 
 
 def moving_fingers(hand: HandModel, preshape: Preshape) -> tuple[Finger, ...]:

@@ -9,7 +9,7 @@ from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from ...hand import HandLink, HandModel, Preshape
 from ...numerics.kernels import njit
-from ...numerics.vec3 import placed
+from ...numerics.vec3 import Vec3, placed
 from ...transforms import apply
 from .hand_geometry import closing_poses, moving_fingers
 from .prescreen import place_point
@@ -138,22 +138,27 @@ def primitive_distance(row: Array, point: Array, outward: Array) -> float:
     ``row (16,)`` is one of ``ConfigurationBatch.obstacles`` in the point's frame, ``outward (3,)``
     takes the unit direction in which the distance grows.
     """
-    local, across = np.empty(3), np.zeros(3)
+    local, across = np.empty(3), np.empty(3)
     for k in range(3):
         local[k] = (row[4 + k] * (point[0] - row[7]) + row[8 + k] * (point[1] - row[11])
                     + row[12 + k] * (point[2] - row[15]))
-    if row[0] == OBSTACLE_BOX:
-        distance: float = _box_distance(0.5 * row[1:4], local, across)
-    elif row[0] == OBSTACLE_SPHERE:
-        distance = _box_distance(np.zeros(3), local, across) - row[1]
-    else:
-        radius = np.sqrt(local[0] ** 2 + local[1] ** 2)
-        flat = np.array([radius, abs(local[2]), 0.0])
-        grown = np.zeros(3)
-        distance = _box_distance(np.array([row[2], 0.5 * row[1], np.inf]), flat, grown)
-        for k in range(2):
-            across[k] = grown[0] * local[k] / max(radius, 1e-12)
-        across[2] = grown[1] * np.sign(local[2])
+    beyond = _beyond(row, (local[0], local[1], local[2]))
+    distance, face, total = _distance_of(beyond), 0, 0.0
+    # Axes that are measured as one: all of a ball, those across a cylinder, none of a box.
+    together = 3 if row[0] == OBSTACLE_SPHERE else 0 if row[0] == OBSTACLE_BOX else 2
+    for k in range(3):
+        face = k if beyond[k] > beyond[face] else face
+        total += local[k] ** 2 if k < together else 0.0
+    radius = max(np.sqrt(total), 1e-12)
+    for k in range(3):
+        measured = 0 if k < together else k
+        slope = 1.0 if measured == face else 0.0
+        if distance > 0.0:
+            slope = max(beyond[measured], 0.0) / distance
+        if k < together:
+            across[k] = slope * local[k] / radius
+        else:
+            across[k] = slope if local[k] >= 0.0 else -slope
     for k in range(3):
         outward[k] = (row[4 + 4 * k] * across[0] + row[5 + 4 * k] * across[1]
                       + row[6 + 4 * k] * across[2])
@@ -169,39 +174,35 @@ def rays_away(obstacles: Array) -> tuple[Array, Array]:
     return rays[nearest], distances[nearest]
 
 
-@njit(cache=True)
-def _box_distance(half: Array, local: Array, across: Array) -> float:
-    """Return the signed distance to a box of half sides [m] about the origin, and its gradient."""
-    outside, face, least = 0.0, 0, -np.inf
-    for k in range(3):
-        beyond = abs(local[k]) - half[k]
-        if beyond > least:
-            face, least = k, beyond
-        if beyond > 0.0:
-            across[k] = np.sign(local[k]) * beyond
-            outside += beyond ** 2
-    if outside > 0.0:
-        length: float = np.sqrt(outside)
-        across /= length
-        return length
-    across[face] = 1.0 if local[face] >= 0.0 else -1.0
-    return least
+@njit(cache=True, forceinline=True)
+def _beyond(row: Array, point: Vec3) -> Vec3:
+    """
+    Return how far a point in a primitive's own frame lies beyond it [m].
+
+    Along each axis of a box, away from and along a cylinder's axis, away from a ball's middle.
+    """
+    x, y, z = point
+    if row[0] == OBSTACLE_SPHERE:
+        return np.sqrt(x * x + y * y + z * z) - row[1], -np.inf, -np.inf
+    if row[0] == OBSTACLE_BOX:
+        return abs(x) - 0.5 * row[1], abs(y) - 0.5 * row[2], abs(z) - 0.5 * row[3]
+    return np.sqrt(x * x + y * y) - row[2], -np.inf, abs(z) - 0.5 * row[1]
+
+
+@njit(cache=True, forceinline=True)
+def _distance_of(beyond: Vec3) -> float:
+    """Return the signed distance to a primitive."""
+    x, y, z = beyond
+    inside = max(x, y, z)
+    if inside <= 0.0:
+        return inside
+    return np.sqrt(max(x, 0.0) ** 2 + max(y, 0.0) ** 2 + max(z, 0.0) ** 2)
 
 
 @njit(cache=True)
 def _distance(row: Array, frame: Array, point: Array) -> float:
     """Return the signed distance to a primitive of a point (3,) of a frame (3, 4) in its own."""
-    x, y, z = placed(frame, (point[0], point[1], point[2]))
-    if row[0] == OBSTACLE_SPHERE:
-        return np.sqrt(x * x + y * y + z * z) - row[1]
-    if row[0] == OBSTACLE_BOX:
-        x, y, z = abs(x) - 0.5 * row[1], abs(y) - 0.5 * row[2], abs(z) - 0.5 * row[3]
-    else:
-        x, y, z = np.sqrt(x * x + y * y) - row[2], -np.inf, abs(z) - 0.5 * row[1]
-    inside = max(x, y, z)
-    if inside <= 0.0:
-        return inside
-    return np.sqrt(max(x, 0.0) ** 2 + max(y, 0.0) ** 2 + max(z, 0.0) ** 2)
+    return _distance_of(_beyond(row, placed(frame, (point[0], point[1], point[2]))))
 
 
 @njit(cache=True, nogil=True)
