@@ -182,11 +182,8 @@ class ArmScene:
         hand = self._hand_group(T_base_link)
         moved = self.object_part.with_transform(T_base_object)
         thing = Group(9_999, moved.vertices, 0.0, (Body('the object', 9_999, moved, self.touch),))
-        for a, b, kind in self._pairs(arm_groups, hand, thing, hand_meets_object):
-            found = self._groups_meet(a, b, kind)
-            if found:
-                return found
-        return ''
+        pairs = self._pairs(arm_groups, hand, thing, hand_meets_object)
+        return next((found for pair in pairs if (found := self._groups_meet(*pair))), '')
 
     # -- groups ----------------------------------------------------------------------
 

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import yaml
 
-from ..arrays import Array, BoolArray, IntArray
+from ..arrays import Array, IntArray
 from ..bodies import load_mesh
 from ..contact.backends.convex.decomposition import ConvexPart, convex_part
 from ..errors import ArmError, GripsimError
 from ..hand.tree import (
-    Joint, KinematicTree, Robot, build_tree, origin_matrix, parse_urdf, per_joint)
+    Joint, Robot, build_tree, neighbours, origin_matrix, parse_urdf, per_joint)
 from ..planning.hypotheses.primitives import box_points, cylinder_points, sphere_points
 from ..transforms import apply, from_pose
 from .model import ArmModel
@@ -60,11 +60,12 @@ def load_arm(path: str | Path, resolve_uri: Callable[[str], Path]) -> ArmModel:
     lower = per_joint(robot, names, lambda joint: _limit(joint, 'lower'))
     upper = per_joint(robot, names, lambda joint: _limit(joint, 'upper'))
     fastest = per_joint(robot, names, _speed)
+    near = neighbours(tree.names, tree.parent, config.get('adjacent', []), ArmError,
+                      f'{path.name}: adjacent needs pairs of links of the URDF')
     arm = ArmModel(
         str(config['name']), names, lower, upper, fastest, np.asarray(config['start'], float),
         tree, tree.names.index(config['tip_link']), _pose(config['tip_palm'], path.name), frames,
-        parts,
-        _apart(config.get('adjacent', []), tree, frames, path.name),
+        parts, ~near[np.ix_(frames, frames)],
         _length(config.get('lift', LIFT), path.name))
     arm.checked_joints(arm.start)
     return arm
@@ -161,17 +162,3 @@ def shape_points(geometry: Any, name: str, resolve: Callable[[str], Path]) -> Ar
     if hasattr(geometry, 'radius'):
         return sphere_points(float(geometry.radius))
     raise ArmError(f'link {name!r}: unknown collision shape {type(geometry).__name__}')
-
-
-def _apart(adjacent: Any, tree: KinematicTree, frames: IntArray, where: str) -> BoolArray:
-    """Return which pairs of parts must not touch ``(p, p)``."""
-    near = np.eye(len(tree.names), dtype=bool)
-    for frame, parent in enumerate(tree.parent):
-        if parent >= 0:
-            near[frame, parent] = near[parent, frame] = True
-    for pair in adjacent:
-        if len(pair) != 2 or any(name not in tree.names for name in pair):
-            raise ArmError(f'{where}: adjacent needs pairs of links of the URDF, got {pair!r}')
-        i, j = (tree.names.index(name) for name in pair)
-        near[i, j] = near[j, i] = True
-    return ~near[np.ix_(frames, frames)]

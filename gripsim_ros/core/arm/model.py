@@ -163,7 +163,8 @@ class ArmInverseKinematics:
         if len(close):
             return close[0]
         joints = least_squares(
-            self._error, np.clip(near, arm.joint_lower, arm.joint_upper), args=(target,),
+            lambda joints: self._errors(joints[None], target)[0],
+            np.clip(near, arm.joint_lower, arm.joint_upper),
             bounds=(arm.joint_lower, arm.joint_upper), ftol=SEARCH_TOLERANCE,
             xtol=SEARCH_TOLERANCE, gtol=SEARCH_TOLERANCE).x
         return joints if self._reaches(joints, T_base_palm) else None
@@ -209,12 +210,12 @@ class ArmInverseKinematics:
         first = tree.T_parent_joint[frames[1]][:3, 3]
         return float(np.linalg.norm(target[:3, 3] - first)), sum(lengths)
 
-    def _error(self, joints: Array, target: Array) -> Array:
-        """Return the way ``(6,)`` of the tip to a pose: translation [m], rotation vector [rad]."""
-        return self._errors(joints[None], target)[0]
-
     def _errors(self, joints: Array, target: Array) -> Array:
-        """Return the ways ``(n, 6)`` of the tip to a pose from postures ``(n, A)``."""
+        """
+        Return the ways ``(n, 6)`` of the tip to a pose from postures ``(n, A)``.
+
+        Translations [m], then rotation vectors [rad].
+        """
         poses = frame_poses(self._arm, joints)[:, self._arm.tip]
         turns = Rotation.from_matrix(target[:3, :3] @ poses[:, :3, :3].transpose(0, 2, 1))
         return np.hstack([target[:3, 3] - poses[:, :3, 3], turns.as_rotvec()])
@@ -246,10 +247,7 @@ class ArmInverseKinematics:
 
 def _nearest_turns(joints: Array, near: Array, arm: ArmModel) -> Array:
     """Return the same posture with every joint at the nearest full turn within its limits."""
-    turned = joints.copy()
-    for k in range(len(joints)):
-        choices = joints[k] + 2.0 * np.pi * np.arange(-2, 3)
-        inside = choices[(choices >= arm.joint_lower[k]) & (choices <= arm.joint_upper[k])]
-        if len(inside):
-            turned[k] = inside[np.argmin(np.abs(inside - near[k]))]
-    return turned
+    choices = joints + 2.0 * np.pi * np.arange(-2, 3)[:, None]
+    inside = (choices >= arm.joint_lower) & (choices <= arm.joint_upper)
+    nearest = np.where(inside, np.abs(choices - near), np.inf).argmin(axis=0)
+    return np.where(inside.any(axis=0), choices[nearest, np.arange(len(joints))], joints)

@@ -149,7 +149,10 @@ class ArmPlanner:
                 failure = (f'the arm does not reach a palm pose on the straight way ({phase}): '
                            f'{self._where(place)}')
                 break
-            if problem := self._collision(joints, phase, T_base_object, hand_joints):
+            T_base_link = self._arm.palm_pose(joints) @ forward_kinematics(
+                self._hand, hand_joints[None])[0]
+            if problem := self._scene.first_collision(joints, T_base_link, T_base_object,
+                                                      hand_meets_object=phase == START):
                 failure = f'{problem} ({phase})'
                 break
             rows.append(joints)
@@ -166,13 +169,6 @@ class ArmPlanner:
         if joints is None or np.abs(joints - near).max() > BRANCH_JUMP:
             return None
         return joints
-
-    def _collision(self, joints: Array, phase: str, T_base_object: Array, hand_joints: Array
-                   ) -> str:
-        T_base_palm = self._arm.palm_pose(joints)
-        T_base_link = T_base_palm @ forward_kinematics(self._hand, hand_joints[None])[0]
-        return self._scene.first_collision(joints, T_base_link, T_base_object,
-                                           hand_meets_object=phase == START)
 
     def _steps(self, grasp: RankedGrasp, posture: Array) -> Iterator[_Step]:
         """Yield the steps: to the pre-grasp's posture, then the palm's straight ways."""

@@ -46,7 +46,12 @@ def mesh_finder(urdf: Path, packages: Mapping[str, Path], resolve_uri: Resolver 
                 raise
         if not package:
             return Path(unquote(uri.removeprefix('file://')))
-        return _beside(urdf, package, unquote(rest))
+        folder = package_beside(urdf, package)
+        if folder is None:
+            raise HandError(f'{urdf.name}: no package {package!r} is installed here, and no '
+                            'folder around the URDF is called so; name it with --package '
+                            f'{package}=DIR, or under the key packages')
+        return folder / unquote(rest)
     return find
 
 
@@ -58,12 +63,3 @@ def package_beside(urdf: Path, name: str) -> Path | None:
         if (folder / name).is_dir():
             return folder / name
     return None
-
-
-def _beside(urdf: Path, package: str, rest: str) -> Path:
-    folder = package_beside(urdf, package)
-    if folder is None:
-        raise HandError(f'{urdf.name}: no package {package!r} is installed here, and no folder '
-                        f'around the URDF is called so; name it with --package {package}=DIR, or '
-                        'under the key packages')
-    return folder / rest

@@ -128,16 +128,12 @@ def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> 
     ShapeError
         The hand has another number of joints.
     """
-    positions, displacements = (
-        checked_array(getattr(configurations, name), name, 'n', len(hand.joint_names))
-        for name in ('joint_positions', 'joint_displacements'))
+    T_palm_link, jacobians = link_poses_and_jacobians(hand, configurations.joint_positions)
+    displacements = checked_array(configurations.joint_displacements, 'joint_displacements', 'n',
+                                  len(hand.joint_names))
     T_object_palm = np.ascontiguousarray(configurations.T_object_palm, float)
-    tree = tree_arguments(hand)
-    poses = tree_poses(positions, *tree)
-    jacobians = tree_jacobians(poses, hand.link_frames, len(hand.joint_names), *tree)
-    T_object_link, twists = _in_object(
-        T_object_palm, poses, hand.link_frames, jacobians, displacements)
-    return LinkStateBatch(configurations, T_object_link, twists)
+    return LinkStateBatch(
+        configurations, *_in_object(T_object_palm, T_palm_link, jacobians, displacements))
 
 
 def tree_arguments(hand: JointedChain) -> TreeArguments:
@@ -243,15 +239,15 @@ def _add_column(column: Array, kind: int, a: Array, r: Array) -> None:
 
 
 @njit(cache=True)
-def _in_object(T_object_palm: Array, poses: Array, link_frames: IntArray, jacobians: Array,
-               displacements: Array) -> tuple[Array, Array]:
-    count, links, joints = poses.shape[0], link_frames.shape[0], displacements.shape[1]
+def _in_object(T_object_palm: Array, T_palm_link: Array, jacobians: Array, displacements: Array
+               ) -> tuple[Array, Array]:
+    count, links, _, joints = jacobians.shape
     T_object_link = np.zeros((count, links, 4, 4))
     twists = np.zeros((count, links, 6))
     palm = np.zeros(6)
     for n in range(count):
         for link in range(links):
-            _product(T_object_palm[n], poses[n, link_frames[link]], T_object_link[n, link])
+            _product(T_object_palm[n], T_palm_link[n, link], T_object_link[n, link])
             for i in range(6):
                 palm[i] = 0.0
                 for j in range(joints):

@@ -1,6 +1,6 @@
 """Assemble a hand from its URDF, its configuration and its link meshes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 import hashlib
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ from ..errors import HandError
 from .description import Finger, Pad, Preshape, checked_direction, named_vector
 from .files import Resolver, mesh_finder
 from .shapes import LinkShape, load_shape, make_link, united
-from .tree import FIXED, Joint, KinematicTree, Limit, Robot, build_tree, parse_urdf, per_joint
+from .tree import (
+    FIXED, Joint, KinematicTree, Limit, Robot, build_tree, neighbours, parse_urdf, per_joint)
 
 
 def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
@@ -47,12 +48,12 @@ def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
         'links': tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
                        for name, shape in shapes.items()),
         'joint_lower': lower, 'joint_upper': upper,
-        'joint_efforts': _own_or_urdf(config, 'joint_efforts', robot, joint_names,
-                                      lambda joint: _limit(joint).effort),
-        'joint_velocities': _own_or_urdf(config, 'joint_velocities', robot, joint_names,
-                                         lambda joint: _limit(joint).velocity),
+        **{key: _own_or_urdf(config, key, robot, joint_names, limit) for key, limit in (
+            ('joint_efforts', 'effort'), ('joint_velocities', 'velocity'))},
         'joint_stiffness': per_joint_numbers(config, 'joint_stiffness', joint_names),
-        'moves_link': moves, 'neighbours': _neighbours(config, tree, frames, names),
+        'moves_link': moves, 'neighbours': neighbours(
+            names, (_solid_parent(tree, frames, link) for link in range(len(names))),
+            config.get('adjacent') or [], HandError, f'adjacent: expected pairs of {list(names)}'),
         'fingers': _fingers(config, tree, frames, names, moves),
         'preshapes': read_preshapes(config, joint_names, lower, upper),
         'palm_index': names.index(config['base_link']), 'tree': tree, 'link_frames': frames,
@@ -108,11 +109,11 @@ def _shapes(robot: Robot, tree: KinematicTree, merge_fixed: bool, find: Resolver
 
 
 def _own_or_urdf(config: Mapping[str, Any], key: str, robot: Robot,
-                 joint_names: tuple[str, ...], read: Callable[[Joint], float]) -> Array:
-    """Return the numbers of a key for the joints (J,), of the URDF where it is not there."""
+                 joint_names: tuple[str, ...], limit: str) -> Array:
+    """Return the numbers of a key for the joints (J,), or of a limit in the URDF without it."""
     if key in config:
         return per_joint_numbers(config, key, joint_names)
-    return per_joint(robot, joint_names, read)
+    return per_joint(robot, joint_names, lambda joint: getattr(_limit(joint), limit))
 
 
 def _read(path: str | Path) -> bytes:
@@ -187,22 +188,6 @@ def _solid_parent(tree: KinematicTree, frames: IntArray, link: int) -> int:
     """Return the nearest link with geometry towards the base; -1 for the base link."""
     above = [f for f in tree.path_to_base(frames[link])[1:] if f in frames]
     return int(np.flatnonzero(frames == above[0])[0]) if above else -1
-
-
-def _neighbours(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,
-                names: tuple[str, ...]) -> BoolArray:
-    near = np.eye(len(names), dtype=bool)
-    for link in range(len(names)):
-        parent = _solid_parent(tree, frames, link)
-        if parent >= 0:
-            near[link, parent] = near[parent, link] = True
-    for pair in config.get('adjacent') or []:
-        if not isinstance(pair, list) or len(pair) != 2 or \
-                any(name not in names for name in pair):
-            raise HandError(f'adjacent: expected pairs of {list(names)}, got {pair!r}')
-        a, b = names.index(pair[0]), names.index(pair[1])
-        near[a, b] = near[b, a] = True
-    return near
 
 
 def _fingers(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,

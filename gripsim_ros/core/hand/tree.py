@@ -1,6 +1,6 @@
 """The kinematic tree of a hand, as flat arrays read from a URDF; what is read of one."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 import contextlib
 from dataclasses import dataclass
 import io
@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from ..arrays import Array, IntArray
-from ..errors import HandError
+from ..arrays import Array, BoolArray, IntArray
+from ..errors import GripsimError, HandError
 from ..transforms import transform
 
 
@@ -205,9 +205,7 @@ def build_tree(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> Ki
         np.array([origin_matrix(None if j is None else j.origin) for j in joints]),
         np.array([_axis(joint) for joint in joints]),
         np.array([FIXED if j is None else _KINDS[j.type] for j in joints]),
-        np.array([drive[0] for drive in drives]),
-        np.array([drive[1] for drive in drives]),
-        np.array([drive[2] for drive in drives]))
+        *(np.array(numbers) for numbers in zip(*drives)))
 
 
 def _check_names(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> None:
@@ -310,3 +308,31 @@ def per_joint(robot: Robot, joint_names: tuple[str, ...], read: Callable[[Joint]
     """Return ``read(joint)`` of each actuated joint as ``(J,)`` floats."""
     by_name = {joint.name: joint for joint in robot.joints}
     return np.array([read(by_name[name]) for name in joint_names], float)
+
+
+def neighbours(names: Sequence[str], parents: Iterable[int], pairs: Iterable[Any],
+               error: type[GripsimError], expected: str) -> BoolArray:
+    """
+    Return which links may touch each other (n, n): each and its parent, and listed pairs.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the links.
+    parents : iterable of int
+        Index of each link's parent; -1: none.
+    pairs : iterable of list of str
+        Further neighbours.
+    error, expected
+        Raised, and its text, where a pair is not of two of these names.
+    """
+    near = np.eye(len(names), dtype=bool)
+    for link, parent in enumerate(parents):
+        if parent >= 0:
+            near[link, parent] = near[parent, link] = True
+    for pair in pairs:
+        if not isinstance(pair, list) or len(pair) != 2 or any(name not in names for name in pair):
+            raise error(f'{expected}, got {pair!r}')
+        i, j = (names.index(name) for name in pair)
+        near[i, j] = near[j, i] = True
+    return near
