@@ -14,7 +14,7 @@ import numpy as np
 
 from .arrays import Array, BoolArray, IntArray
 from .errors import ShapeError
-from .fields import checked_array, documented, shaped
+from .fields import checked_array, documented, shaped, shapes_of
 from .transforms import checked_rigid
 
 #: Only distances are wanted: open hands, approaches, free closing steps.
@@ -142,14 +142,12 @@ class ConfigurationBatch:
 
     def __post_init__(self) -> None:
         """Check every field; take objects that have not moved where nothing is said."""
-        n = self._take('joint_positions', 'any', 'any').shape[0]
+        n, joints = self._take('joint_positions', 'any', 'any').shape
         if self.settled_object is None:
             object.__setattr__(self, 'settled_object', np.zeros((n, 6)))
-        for name, shape in (('joint_displacements', self.joint_positions.shape),
-                            ('T_object_palm', (n, 4, 4)), ('sweep_object', (n, 3)),
-                            ('settled_object', (n, 6)), ('load_cases', ('any', LOAD_CASE_WIDTH)),
-                            ('obstacles', ('any', OBSTACLE_WIDTH))):
-            self._take(name, *shape)
+        sizes: dict[str | int, str | int] = {'n': n, 'J': joints, 'c': 'any', 'k': 'any'}
+        for name, shape in shapes_of(ConfigurationBatch).items():
+            self._take(name, *(sizes.get(size, size) for size in shape))
         checked_rigid(self.T_object_palm, 'T_object_palm')
         check_obstacles(self.obstacles, 'obstacles')
         if self.detail not in (DETAIL_CLEARANCE, DETAIL_FORCES, DETAIL_SURFACE):

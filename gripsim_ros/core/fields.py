@@ -10,6 +10,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import Field, dataclass, field, fields
+from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -84,6 +85,7 @@ def checked_array(values: ArrayLike, name: str, *shape: int | str, finite: bool 
     return array
 
 
+@cache
 def declared(batch: type) -> Iterable[Field[Any]]:
     """Return the fields of a class that ``shaped`` made, in their order."""
     return tuple(f for f in fields(batch) if 'shape' in f.metadata)

@@ -29,15 +29,11 @@ class Pipeline:
     mechanics : MechanicsOptions
     shapes : LinkShapes, optional
         Of the same hand, to save preparing them.
-    scene : ContactScene, optional
-        Of the same hand and mesh; the material may differ.
     """
 
-    def __init__(self, hand: HandModel, grasp_object: GraspObject,
-                 mechanics: MechanicsOptions, shapes: LinkShapes | None = None,
-                 scene: ContactScene | None = None) -> None:
-        self._hand = hand
-        self._scene = scene or ContactScene(hand, grasp_object, shapes)
+    def __init__(self, hand: HandModel, grasp_object: GraspObject, mechanics: MechanicsOptions,
+                 shapes: LinkShapes | None = None) -> None:
+        self._hand, self._scene = hand, ContactScene(hand, grasp_object, shapes)
         self._body = ElasticBody(grasp_object, mechanics)
 
     def prepare(self) -> None:
@@ -125,10 +121,7 @@ def run(planner: AskAndTell, pipeline: Stages,
     while closings := planner.begin(group_size(planner)):
         planner.end(run_closings(closings, planner, pipeline.evaluate, watch.goes_on))
         watch.stop_if_told()
-    while not planner.finished:
-        ask = planner.ask()
-        if ask is None:
-            break
+    while not planner.finished and (ask := planner.ask()):
         planner.tell(ask.batch_id, pipeline.evaluate(ask.configurations))
         watch.stop_if_told()
     return watch.told_to_stop

@@ -61,10 +61,7 @@ def apply(T_a_b: Array, p_b: Array) -> Array:
     ShapeError
         The shapes do not fit.
     """
-    try:
-        return p_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2) + T_a_b[..., None, :3, 3]
-    except (ValueError, IndexError):
-        raise _misfit(T_a_b, p_b) from None
+    return rotate(T_a_b, p_b) + T_a_b[..., None, :3, 3]
 
 
 def rotate(T_a_b: Array, v_b: Array) -> Array:
@@ -72,12 +69,8 @@ def rotate(T_a_b: Array, v_b: Array) -> Array:
     try:
         return v_b @ np.swapaxes(T_a_b[..., :3, :3], -1, -2)
     except (ValueError, IndexError):
-        raise _misfit(T_a_b, v_b) from None
-
-
-def _misfit(T_a_b: Array, rows: Array) -> ShapeError:
-    return ShapeError('a transform (..., 4, 4) takes rows (..., n, 3), '
-                      f'got {np.shape(T_a_b)} and {np.shape(rows)}')
+        raise ShapeError('a transform (..., 4, 4) takes rows (..., n, 3), '
+                         f'got {np.shape(T_a_b)} and {np.shape(v_b)}') from None
 
 
 def inverse(T_a_b: Array) -> Array:
