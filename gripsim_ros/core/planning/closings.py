@@ -44,7 +44,6 @@ class Closings:
     rounds : SettlingRounds
     verdicts : Verdicts
     conditions : Conditions
-    options : PlannerOptions
 
     Attributes
     ----------
@@ -55,9 +54,9 @@ class Closings:
     any_order = True
 
     def __init__(self, queue: ClosingQueue, pruner: Pruner, rounds: SettlingRounds,
-                 verdicts: Verdicts, conditions: Conditions, options: PlannerOptions) -> None:
+                 verdicts: Verdicts, conditions: Conditions) -> None:
         self._queue, self._pruner, self._rounds = queue, pruner, rounds
-        self._verdicts, self._conditions, self._options = verdicts, conditions, options
+        self._verdicts, self._conditions, self._options = verdicts, conditions, verdicts.options
         self._active: dict[int, Closing] = {}
         self._given_out: dict[int, Closing] = {}
         self.judged = self.in_contact = 0
@@ -238,12 +237,11 @@ class ClosingsAgain(ItemWork[Closing]):
     verdicts : Verdicts
         New ones, without the grasps of the search.
     conditions : Conditions
-    options : PlannerOptions
     """
 
     def __init__(self, closings: Iterable[Closing], wanted: int, rounds: SettlingRounds,
-                 verdicts: Verdicts, conditions: Conditions, options: PlannerOptions) -> None:
-        super().__init__({}, conditions, options)
+                 verdicts: Verdicts, conditions: Conditions) -> None:
+        super().__init__({}, conditions, verdicts.options)
         self._waiting, self._wanted = list(closings), wanted
         self._rounds, self._verdicts = rounds, verdicts
         self._begun = 0

@@ -116,12 +116,10 @@ class GraspPlanner(AskAndTell):
         self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, self._limits)
         self._pruner = Pruner(hand, self._reference, options, self._followed + SPARE_GRASPS)
         verdicts, rounds = self._answer.verdicts, self._answer.rounds
-        self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions,
-                                  options)
+        self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions)
         if not self._twice:
             rounds.moving = self._moving.told
-        search = ((self._closings,), (Refinement(rounds, verdicts, conditions, options),),
-                  (rounds,))
+        search = (self._closings,), (Refinement(rounds, verdicts, conditions),), (rounds,)
         super().__init__(search if self._twice else (*search, self._answer.last), conditions)
 
     def _answer_of(self, verdicts: Verdicts, conditions: Conditions, again: bool) -> _Answer:
@@ -180,8 +178,7 @@ class GraspPlanner(AskAndTell):
         closings = [closing_from(*found.verdicts.closed(number), self.hand, self.options,
                                  self._limits)
                     for number in in_order(found.rounds, found.verdicts)]
-        again = ClosingsAgain(closings, self._followed, self._answer.rounds, verdicts,
-                              conditions, self.options)
+        again = ClosingsAgain(closings, self._followed, self._answer.rounds, verdicts, conditions)
         self._stages = ((again,), (self._answer.rounds,), self._answer.last)
 
     @property

@@ -188,8 +188,7 @@ class SettlingRounds(Settlings):
         while numbers := self.next_round():
             for number in numbers:
                 closing, held = self._verdicts.closed(number)
-                self.begin(number, closing.held_question(held, DETAIL_FORCES),
-                           held.state)
+                self.begin(number, closing.held_question(held, DETAIL_FORCES), held.state)
         return super().unfinished()
 
     def answered(self, number: int) -> None:
@@ -225,14 +224,12 @@ class Refinement(ItemWork[Closing]):
     rounds : SettlingRounds
     verdicts : Verdicts
     conditions : Conditions
-    options : PlannerOptions
     """
 
     any_order = True
 
-    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions,
-                 options: PlannerOptions) -> None:
-        super().__init__(verdicts.closings, conditions, options)
+    def __init__(self, rounds: SettlingRounds, verdicts: Verdicts, conditions: Conditions) -> None:
+        super().__init__(verdicts.closings, conditions, verdicts.options)
         self._rounds, self._verdicts = rounds, verdicts
         self._predicted: dict[int, tuple[float, bool]] = {}
         self._chosen: list[int] = []

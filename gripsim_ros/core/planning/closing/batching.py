@@ -40,9 +40,7 @@ class Conditions:
         columns: dict[str, Any] = {
             field.name: np.array([getattr(question, field.name) for question in questions])
             for field in fields(Question) if field.name != 'detail'}
-        return ConfigurationBatch(load_cases=self.load_cases, obstacles=self.obstacles,
-                                  detail=questions[0].detail, elasticity=self.elasticity,
-                                  **columns)
+        return ConfigurationBatch(**vars(self), detail=questions[0].detail, **columns)
 
     def next_question(self, closings: list[Closing], options: PlannerOptions
                       ) -> tuple[list[int], ConfigurationBatch]:

@@ -150,8 +150,7 @@ class Closing:
 
     def loads_all_contacts(self, state: GraspState) -> bool:
         """Return True if every link that came to touch bears force in a state."""
-        return all(state.normal_forces[control.bears(state.links)].sum() > 0.0
-                   for control in self._controls())
+        return bool((self._forces(state, self._controls()) > 0.0).all())
 
     def wanted_forces(self, state: GraspState) -> dict[int, float]:
         """Return the normal force wanted at each link that came to touch [N], by link."""
@@ -261,7 +260,8 @@ class Closing:
         known.lost_balance |= (
             known.was_capable and not state.capable and bool((forces > 0.0).all()))
         known.was_capable |= state.capable
-        converged = self._is_converged(state, forces, minimal)
+        converged = (state.holds and forces.min() > 0.0 and minimal.min() > 0.0
+                     and known.level.is_reached(state.margin, np.log(forces / minimal)))
         if state.holds:
             self._remember(state, converged)
         if not self._finished(state, forces, converged):
@@ -275,12 +275,6 @@ class Closing:
         """Return the minimal forces (controls,) [N]; 0 where none hold the task."""
         minimal = np.array([state.minimal_envelope[c.bears(state.links)].sum() for c in controls])
         return np.maximum(minimal, self._options.min_force_share * minimal.max())
-
-    def _is_converged(self, state: GraspState, forces: Array, minimal: Array) -> bool:
-        """Return True if the forces are those wanted, within the tolerance."""
-        if not (state.holds and forces.min() > 0.0 and minimal.min() > 0.0):
-            return False
-        return self.known.level.is_reached(state.margin, np.log(forces / minimal))
 
     def _remember(self, state: GraspState, converged: bool) -> None:
         """Remember the state that holds with the highest rank, of equal ranks the gentlest."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...arrays import Array, BoolArray
-from ...hand import HandModel, forward_kinematics, link_jacobians
+from ...hand import HandModel, link_poses_and_jacobians
 from ...transforms import cross
 from ..hypotheses.generate import Hypothesis
 from ..hypotheses.hand_geometry import Mechanism
@@ -95,14 +95,12 @@ def _balanced(directions: Array, gaps: Array, touches: BoolArray) -> Array | Non
 def closing_directions(mechanism: Mechanism, hand: HandModel, joints: Array, rates: Array
                        ) -> Array:
     """Return the unit velocity (links, 3) of each link's pad as the joints close, frame palm."""
-    poses = forward_kinematics(hand, joints[None])[0]
-    jacobians = link_jacobians(hand, joints[None])[0]
+    poses, jacobians = (rows[0, list(mechanism.links)]
+                        for rows in link_poses_and_jacobians(hand, joints[None]))
     own = np.zeros(len(rates))
     own[list(mechanism.joints)] = rates[list(mechanism.joints)]
-    directions = np.zeros((len(mechanism.links), 3))
-    for row, link in enumerate(mechanism.links):
-        twist = jacobians[link] @ own
-        arm = poses[link, :3, :3] @ hand.links[link].pad_point
-        velocity = twist[:3] + cross(twist[3:], arm)
-        directions[row] = velocity / max(float(np.linalg.norm(velocity)), 1e-12)
-    return directions
+    twists = jacobians @ own
+    arms = np.array([pose[:3, :3] @ hand.links[link].pad_point
+                     for pose, link in zip(poses, mechanism.links)])
+    velocities = twists[:, :3] + cross(twists[:, 3:], arms)
+    return velocities / np.maximum(np.linalg.norm(velocities, axis=1, keepdims=True), 1e-12)

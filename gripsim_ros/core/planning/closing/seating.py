@@ -125,16 +125,13 @@ class Seating(SteppedItem):
         jacobians = joint_torque_map(self._hand, self.joints, self.T_object_palm, links, points)
         jacobians = jacobians.reshape(-1, len(links), 6)[:, :, :3].transpose(1, 2, 0)
         angles = 2.0 * np.pi * np.arange(EDGES) / EDGES
-        rows = []
-        for point, frame, jacobian in zip(points, contact_frames(normals),
-                                          jacobians[:, :, self._free]):
-            around = np.stack([np.ones(EDGES), self._friction * np.cos(angles),
-                               self._friction * np.sin(angles)])
-            edges = (frame @ around).T
-            rows.append(np.hstack([edges, np.cross(point - self._centre, edges),
-                                   -edges @ jacobian]))
+        around = np.stack([np.ones(EDGES), self._friction * np.cos(angles),
+                           self._friction * np.sin(angles)])
+        edges = (contact_frames(normals) @ around).swapaxes(1, 2)
+        torques = np.cross((points - self._centre)[:, None], edges)
+        rows = np.concatenate([edges, torques, -edges @ jacobians[:, :, self._free]], axis=2)
         gaps = np.repeat(TOUCH_DEPTH - state.depth[links], EDGES)
-        return np.concatenate(rows), gaps
+        return rows.reshape(len(gaps), -1), gaps
 
     def _free_share(self, state: GraspState, twist: Array, change: Array) -> float:
         """Return the share of a motion in which links not in contact yet cannot press deep."""

@@ -268,8 +268,7 @@ class _Obstacle:
         self._axes = np.vstack([sign * row[4:].reshape(3, 4)[:, :3].T for sign in (1.0, -1.0)])
         self._widest = self._axes[0]
         self._least = 0.0
-        overlaps = self.collides(corners)
-        first = self._gap(corners, self._widest[None]) if overlaps else 0.0
+        first = self._gap(corners, self._widest[None]) if self.collides(corners) else 0.0
         self._least = -ALLOWED_DEPTH + first
 
     def collides(self, corners: Array) -> bool:

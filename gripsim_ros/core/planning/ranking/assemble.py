@@ -22,7 +22,7 @@ from ..closing.grasp_state import GraspState
 from ..closing.knowledge import HeldGrasp
 from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
-from ..ranked_grasp import ClosingMotion, GraspContact, RankedGrasp, ScoreTerm
+from ..ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
 
 
@@ -136,15 +136,11 @@ def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, int, float, int]:
     were lost in physics, of 204 others none. Where closing moves a free object, and last where
     the closed hand does not bear it, is as far as that is known (docs/validation/physics.md).
     """
-    return (not grasp.quantitative, not grasp.balanced, _freedom(grasp.closing_motion),
-            -round(grasp.score, 9), grasp.hypothesis)
-
-
-def _freedom(motion: ClosingMotion | None) -> int:
-    """Return 0 where a free object stays and is borne, 1 where it moves, 2 if it is not borne."""
-    if motion is None:
-        return 0
-    return 2 if motion.bears is False else int(not motion.stays)
+    motion, freedom = grasp.closing_motion, 0
+    if motion is not None:
+        freedom = 2 if motion.bears is False else int(not motion.stays)
+    return (not grasp.quantitative, not grasp.balanced, freedom, -round(grasp.score, 9),
+            grasp.hypothesis)
 
 
 class StableGrasps(UserDict[int, RankedGrasp]):
