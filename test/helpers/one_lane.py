@@ -191,8 +191,7 @@ class OneLane:
             lanes.load_case(self.work, at, lane, cases, lane)
         iteration.start_dual(self.work, at, objective, *problem)
         iteration.start_primal(self.work, at, *problem)
-        begin = np.empty(at.n + at.p + 2 * at.size)
-        lanes.store_start(self.work, at, LANE, begin)
+        begin = self.work[at.x:at.dx, LANE]
         answers = lanes.Answers(np.empty((LANES, at.n)), np.full(LANES, IDLE))
         solver._iterate(self.work, at, objective, *problem, np.tile(begin, (LANES, 1)), cases,
                         answers)

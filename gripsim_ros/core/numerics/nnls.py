@@ -16,7 +16,7 @@ import math
 import numpy as np
 
 from ..arrays import Array, BoolArray
-from .kernels import njit
+from .kernels import copy_entries, njit
 
 #: Gradients up to this many times round-off are none.
 ROUND_OFFS = 10.0
@@ -119,12 +119,15 @@ def _solve_set(matrix: Array, right: Array, positive: BoolArray) -> Array:
     """Return the least-squares solution in which all but the positive unknowns are 0."""
     columns = np.flatnonzero(positive)
     count, rows = len(columns), len(right)
-    work, target = matrix.T[columns], right.copy()
+    work = np.empty((count + 1, rows))
+    for k in range(count):
+        copy_entries(matrix[:, columns[k]], work[k])
+    copy_entries(right, work[count])
     for k in range(min(count, rows)):
-        _reflect(work, target, k)
+        _reflect(work, k)
     trial = np.zeros(len(positive))
     for k in range(min(count, rows) - 1, -1, -1):
-        value = target[k]
+        value = work[count, k]
         for other in range(k + 1, count):
             value -= work[other, k] * trial[columns[other]]
         trial[columns[k]] = value / work[k, k] if work[k, k] != 0.0 else 0.0
@@ -132,19 +135,13 @@ def _solve_set(matrix: Array, right: Array, positive: BoolArray) -> Array:
 
 
 @njit(cache=True, error_model='numpy')
-def _reflect(work: Array, target: Array, k: int) -> None:
+def _reflect(work: Array, k: int) -> None:
     """Reflect what lies below the diagonal of column k to 0, in all later columns too."""
-    rows = len(target)
-    size = 0.0
-    for i in range(k, rows):
-        size += work[k, i] ** 2
-    size = np.sqrt(size)
+    rows, size = work.shape[1], _length(work[k, k:])
     if size == 0.0:
         return
-    head = -size if work[k, k] > 0.0 else size
-    first = work[k, k] - head
     v = work[k, k:].copy()
-    v[0] = first
+    v[0] += size if work[k, k] > 0.0 else -size
     scale = 1.0 / (size * (size + abs(work[k, k])))
     for other in range(k, len(work)):
         along = 0.0
@@ -152,8 +149,3 @@ def _reflect(work: Array, target: Array, k: int) -> None:
             along += v[i - k] * work[other, i]
         for i in range(k, rows):
             work[other, i] -= scale * along * v[i - k]
-    along = 0.0
-    for i in range(k, rows):
-        along += v[i - k] * target[i]
-    for i in range(k, rows):
-        target[i] -= scale * along * v[i - k]

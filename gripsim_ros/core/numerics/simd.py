@@ -78,33 +78,17 @@ def sqrt(a: Array) -> Array:
     return np.sqrt(a)
 
 
-class Float64x8(types.Type):  # type: ignore[misc]
-    """Numba's type of a vector of eight numbers."""
-
-    def __init__(self) -> None:
-        super().__init__(name='Float64x8')
+class Lanes(types.Type):  # type: ignore[misc]
+    """Numba's types of eight numbers, and of what a comparison of two such vectors returns."""
 
 
-class Mask8(types.Type):  # type: ignore[misc]
-    """Numba's type of what a comparison of two vectors returns."""
-
-    def __init__(self) -> None:
-        super().__init__(name='Mask8')
+float64x8, mask8 = Lanes('Float64x8'), Lanes('Mask8')
 
 
-float64x8, mask8 = Float64x8(), Mask8()
-
-
-@register_model(Float64x8)
-class _Float64x8Model(models.PrimitiveModel):  # type: ignore[misc]
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, kind: types.Type) -> None:
-        super().__init__(manager, kind, _FLOAT64X8)
-
-
-@register_model(Mask8)
-class _Mask8Model(models.PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, kind: types.Type) -> None:
-        super().__init__(manager, kind, _MASK8)
+        super().__init__(manager, kind, _MASK8 if kind == mask8 else _FLOAT64X8)
 
 
 #: What numba binds the arguments of so many to.
@@ -148,13 +132,6 @@ def _as_vector(context: Any, builder: Any, kind: types.Type, value: Any) -> Any:
     return builder.shuffle_vector(single, empty, zeros)
 
 
-def _load_vector(builder: Any, address: Any) -> Any:
-    address = _pointer(builder, address)
-    if _TYPES_AT_USE:
-        return builder.load(address, align=8, typ=_FLOAT64X8)
-    return builder.load(address, align=8)
-
-
 def _pointer(builder: Any, address: Any) -> Any:
     """Return an address as what a vector is loaded from: itself, if pointers have no types."""
     if getattr(address.type, 'is_opaque', False):
@@ -179,7 +156,10 @@ def _address(context: Any, builder: Any, kinds: tuple[types.Type, ...],
 
 
 def _lower_load(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
-    return _load_vector(builder, _address(context, builder, sig.args, arguments))
+    address = _pointer(builder, _address(context, builder, sig.args, arguments))
+    if _TYPES_AT_USE:
+        return builder.load(address, align=8, typ=_FLOAT64X8)
+    return builder.load(address, align=8)
 
 
 def _lower_store(context: Any, builder: Any, sig: Any, arguments: tuple[Any, ...]) -> Any:
@@ -220,7 +200,7 @@ def _choose(sign: str) -> Callable[..., Any]:
 
 
 def _register_arithmetic() -> None:
-    pairs = ((Float64x8, Float64x8), (Float64x8, types.Number), (types.Number, Float64x8))
+    pairs = ((float64x8, float64x8), (float64x8, types.Number), (types.Number, float64x8))
     for function, operation in (
             (operator.add, ir.IRBuilder.fadd), (operator.sub, ir.IRBuilder.fsub),
             (operator.mul, ir.IRBuilder.fmul), (operator.truediv, ir.IRBuilder.fdiv),
@@ -238,12 +218,12 @@ def _register_arithmetic() -> None:
         (sqrt, _call('sqrt'))]
     for single, result in singles:
         _declare(single, 1, float64x8, _are_vectors)
-        lower_builtin(single, Float64x8)(_lower_by(result))
+        lower_builtin(single, float64x8)(_lower_by(result))
     _declare(broadcast, 1, float64x8, lambda kind: isinstance(kind, (types.Float, types.Integer)))
     lower_builtin(broadcast, types.Number)(_lower_by(lambda builder, value: value))
     _declare(select, 3, float64x8, lambda mask, *kinds: mask == mask8 and _are_vectors(*kinds))
     for pair in pairs:
-        lower_builtin(select, Mask8, *pair)(_lower_select)
+        lower_builtin(select, mask8, *pair)(_lower_select)
 
 
 def _register_memory() -> None:
@@ -253,7 +233,7 @@ def _register_memory() -> None:
         lower_builtin(load, *place)(_lower_load)
         _declare(store, entries + 2, types.none,
                  lambda value, *place: value == float64x8 and _is_entry(*place))
-        lower_builtin(store, Float64x8, *place)(_lower_store)
+        lower_builtin(store, float64x8, *place)(_lower_store)
 
 
 _register_arithmetic()

@@ -95,7 +95,7 @@ def compute_residuals(work: Array, layout: Layout, objective: Array, A: Array, G
 def take_step(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
               pattern: BoolArray, dense: BoolArray) -> None:
     """Move the iterates along Mehrotra's predictor and corrector; write ``STEP``."""
-    m, size, triple = layout.m, layout.size, layout.n + layout.p + layout.size
+    m, size = layout.m, layout.size
     z, dz = layout.x + layout.n + layout.p, layout.dx + layout.n + layout.p
     _factorise_at_iterate(work, layout, objective, A, G, pattern, dense)
     apply_scaling(work, m, size, layout.scaling, z, layout.lambda_, False)
@@ -119,8 +119,7 @@ def take_step(work: Array, layout: Layout, objective: Array, A: Array, G: Array,
     store(step, work, STEP)
     store(load(work, TAU) + step * load(work, DTAU), work, TAU)
     store(load(work, KAPPA) + step * load(work, DKAPPA), work, KAPPA)
-    add_scaled(work, layout.x, step, layout.dx, triple)
-    add_scaled(work, layout.s, step, layout.ds, size)
+    add_scaled(work, layout.x, step, layout.dx, layout.dx - layout.x)
 
 
 @njit(cache=True, error_model='numpy', inline='always')

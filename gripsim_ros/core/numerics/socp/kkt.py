@@ -22,7 +22,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray
 from ..kernels import njit
-from ..simd import LANES, broadcast, larger, load, select, sqrt, store
+from ..simd import broadcast, larger, load, select, sqrt, store
 from .cone import CONE_SIZE, apply_scaling
 from .workspace import FACTORISED, Layout, REFINE
 
@@ -221,10 +221,7 @@ def solve_kkt(work: Array, layout: Layout, A: Array, G: Array, pattern: BoolArra
     """Write ``(x, y, z)`` of ``K(W)`` for ``(p, q, r)``, refined once in lanes with ``REFINE``."""
     n, p, m, size, scaling = layout.n, layout.p, layout.m, layout.size, layout.scaling
     _solve_unrefined(work, layout, A, G, pattern, dense, rhs, solution)
-    wanted = False
-    for lane in range(LANES):
-        wanted |= work[REFINE, lane] > 0.0
-    if not wanted:
+    if not work[REFINE].max() > 0.0:
         return
     y, z, defect, correction = solution + n, solution + n + p, layout.defect, layout.correction
     apply_transpose(work, A, G, size, y, z, defect)

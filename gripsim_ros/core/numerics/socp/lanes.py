@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...arrays import Array, IntArray
-from ..kernels import njit
+from ..kernels import copy_entries, njit
 from ..simd import LANES
 from .workspace import ACTIVE, KAPPA, LEAST_ERROR, Layout, TAU
 
@@ -56,32 +56,16 @@ class Answers(NamedTuple):
 def load_case(work: Array, layout: Layout, lane: int, cases: Cases, case: int) -> None:
     """Write a case's right-hand sides into a lane."""
     first = layout.data + layout.n
-    for i in range(layout.p):
-        work[first + i, lane] = cases.equality_rhs[case, i]
-    for i in range(layout.m):
-        work[first + layout.p + i, lane] = cases.inequality_rhs[case, i]
-
-
-@njit(cache=True, error_model='numpy')
-def store_start(work: Array, layout: Layout, lane: int, start: Array) -> None:
-    """Write a lane's x, y, z and s to a start."""
-    count = layout.n + layout.p + layout.size
-    for i in range(count):
-        start[i] = work[layout.x + i, lane]
-    for i in range(layout.size):
-        start[count + i] = work[layout.s + i, lane]
+    middle = first + layout.p
+    copy_entries(cases.equality_rhs[case], work[first:middle, lane])
+    copy_entries(cases.inequality_rhs[case], work[middle:middle + layout.m, lane])
 
 
 @njit(cache=True, error_model='numpy')
 def begin_lane(work: Array, layout: Layout, lane: int, start: Array) -> None:
-    """Put a lane at a start, ``tau = kappa = 1``."""
-    count = layout.n + layout.p + layout.size
-    for i in range(count):
-        work[layout.x + i, lane] = start[i]
-    for i in range(layout.size):
-        work[layout.s + i, lane] = start[count + i]
-    for i in range(layout.n):
-        work[layout.best + i, lane] = 0.0
+    """Put a lane's x, y, z and s at a start, ``tau = kappa = 1``."""
+    copy_entries(start, work[layout.x:layout.x + len(start), lane])
+    work[layout.best:layout.best + layout.n, lane] = 0.0
     work[TAU, lane] = work[KAPPA, lane] = work[ACTIVE, lane] = 1.0
     work[LEAST_ERROR, lane] = np.inf
 
@@ -106,7 +90,6 @@ def retire_lanes(work: Array, layout: Layout, running: IntArray, verdict: IntArr
             continue
         if verdict[lane] != RUNNING:
             answers.verdicts[case] = verdict[lane]
-            for i in range(layout.n):
-                answers.solutions[case, i] = work[layout.best + i, lane]
+            copy_entries(work[layout.best:layout.best + layout.n, lane], answers.solutions[case])
         running[lane], work[ACTIVE, lane] = IDLE, 0.0
     return first

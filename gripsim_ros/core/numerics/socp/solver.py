@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, BoolArray, IntArray
-from ..kernels import njit
+from ..kernels import copy_entries, njit
 from ..simd import LANES, broadcast, larger, load, sqrt, store
 from .iteration import compute_residuals, start_dual, start_primal, take_step
 from .kkt import add_dot, dot, dot_shared, fill_pattern
 from .lanes import (
     Answers, Cases, IDLE, INFEASIBLE, RUNNING, SOLVED, UNDECIDED, begin_lane, load_case,
-    retire_lanes, store_start)
+    retire_lanes)
 from .workspace import FACTORISED, LEAST_ERROR, Layout, STEP, TAU, make_layout, make_workspace
 
 #: Relative tolerance of residuals and gap [-].
@@ -153,25 +153,18 @@ def _solve_lazily(objective: Array, A: Array, G: Array, eager: int, cones: int,
 
 @njit(cache=True, error_model='numpy')
 def _violating(G: Array, inequality_rhs: Array, solutions: Array, end: int) -> IntArray:
-    """Return which of the first so many cases violate a row."""
+    """Return which of the first so many cases violate a row of ``G x <= rhs``."""
     violated, found = np.empty(end, np.int64), 0
     for case in range(end):
-        if _violates(G, inequality_rhs[case], solutions[case]):
-            violated[found] = case
-            found += 1
+        worst = -np.inf
+        for r in range(len(G)):
+            total = 0.0
+            for i in range(G.shape[1]):
+                total += G[r, i] * solutions[case, i]
+            worst = max(worst, total - inequality_rhs[case, r])
+        violated[found] = case
+        found += worst > TOLERANCE
     return violated[:found]
-
-
-@njit(cache=True, error_model='numpy')
-def _violates(G: Array, rhs: Array, x: Array) -> bool:
-    """Return True if x violates a row of ``G x <= rhs``."""
-    for r in range(len(G)):
-        total = 0.0
-        for i in range(len(x)):
-            total += G[r, i] * x[i]
-        if total > rhs[r] + TOLERANCE:
-            return True
-    return False
 
 
 @njit(cache=True, error_model='numpy', inline='always')
@@ -192,7 +185,7 @@ def _solve_cases(objective: Array, A: Array, G: Array, cones: int, cases: Cases,
             load_case(work, layout, lane, cases, numbers[begin + min(lane, chunk - 1)])
         start_primal(work, layout, A, G, pattern, dense)
         for lane in range(chunk):
-            store_start(work, layout, lane, starts[begin + lane])
+            copy_entries(work[layout.x:layout.dx, lane], starts[begin + lane])
     _iterate(work, layout, objective, A, G, pattern, dense, starts, cases, answers)
     for case in numbers:
         if answers.verdicts[case] == INFEASIBLE:

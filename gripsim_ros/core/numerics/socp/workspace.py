@@ -36,8 +36,9 @@ class Layout(NamedTuple):
     ----------
     n, p, m, size : int
         Unknowns, equality constraints, inequality rows, and these with the cones' rows.
-    x, dx : int
-        ``(x, y, z)`` of n, p and ``size`` rows, one behind the other, and its direction.
+    x, s, dx, ds : int
+        ``(x, y, z)`` of n, p and ``size`` rows, the slacks of ``size`` rows, and the directions
+        of both, one behind the other.
     tau_part : int
         The direction's part that ``dtau`` multiplies, ``K(W)^-1 (-c, b, h)``.
     residual : int
@@ -48,10 +49,8 @@ class Layout(NamedTuple):
         ``(-c, b, h)``.
     defect, correction : int
         What a KKT solution lacks, and what iterative refinement adds to it.
-    s, ds : int
-        Slacks and their direction, of ``size`` rows as all that follow up to ``best``.
     lambda_ : int
-        The scaled point ``W z``.
+        The scaled point ``W z``, of ``size`` rows as all that follow up to ``best``.
     products : int
         Right-hand side d of the complementarity equation; behind it ``W dz``.
     quotient : int
@@ -79,15 +78,15 @@ class Layout(NamedTuple):
     m: int
     size: int
     x: int
+    s: int
     dx: int
+    ds: int
     tau_part: int
     residual: int
     rhs: int
     data: int
     defect: int
     correction: int
-    s: int
-    ds: int
     lambda_: int
     products: int
     quotient: int
@@ -107,20 +106,21 @@ class Layout(NamedTuple):
 def make_layout(n: int, p: int, m: int, cones: int) -> Layout:
     """Return the layout for n unknowns, p equality constraints, m inequality rows and cones."""
     size = m + CONE_SIZE * cones
-    triple, first = n + p + size, SCALARS
-    vectors = first + 8 * triple
-    best = vectors + 7 * size
+    triple, x = n + p + size, SCALARS
+    dx = x + triple + size
+    first = dx + triple + size
+    vectors = first + 6 * triple
+    best = vectors + 5 * size
     scaling = best + n
     normal = scaling + m + (CONE_SIZE + 1) * cones
     projected = normal + n * n
     schur = projected + n * p
     diagonal = schur + p * p
     return Layout(
-        n, p, m, size, first, first + triple, first + 2 * triple, first + 3 * triple,
-        first + 4 * triple, first + 5 * triple, first + 6 * triple, first + 7 * triple, vectors,
-        vectors + size, vectors + 2 * size, vectors + 3 * size, vectors + 4 * size,
-        vectors + 5 * size, vectors + 6 * size, best, scaling, normal, projected, schur, diagonal,
-        diagonal + n, diagonal + n + p)
+        n, p, m, size, x, x + triple, dx, dx + triple, first, first + triple, first + 2 * triple,
+        first + 3 * triple, first + 4 * triple, first + 5 * triple, vectors, vectors + size,
+        vectors + 2 * size, vectors + 3 * size, vectors + 4 * size, best, scaling, normal,
+        projected, schur, diagonal, diagonal + n, diagonal + n + p)
 
 
 @njit(cache=True, error_model='numpy')

@@ -5,7 +5,7 @@ from gripsim_ros.core.numerics.socp.kkt import (
     apply_constraints, apply_transpose, fill_pattern, LEAST_PIVOT)
 from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
 from gripsim_ros.core.numerics.socp.solver import (
-    _range_basis, _violates, CERTIFICATE, RANK_TOLERANCE, TOLERANCE)
+    _range_basis, _violating, CERTIFICATE, RANK_TOLERANCE, TOLERANCE)
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -252,7 +252,7 @@ def test_a_row_is_broken_beyond_the_tolerance():
     G, limits = np.eye(2), np.array([1.0, 2.0])
     for x, broken in (((1.0, 2.0), False), ((1.0, 2.0 + 2.0 * TOLERANCE), True),
                       ((1.0 + 0.5 * TOLERANCE, 0.0), False), ((1.5, 0.0), True)):
-        assert _violates(G, limits, np.array(x)) == broken
+        assert len(_violating(G, limits[None], np.array([x]), 1)) == broken
 
 
 def test_a_matrix_whose_factor_is_all_ones_is_factorised_and_solved():
