@@ -20,7 +20,6 @@ EMPTY_WORDS = re.compile(r'(^|_)(utils?|misc|helpers?|common|parts|senses|stuff|
 #: may only become shorter.
 MOST_ARGUMENTS = 10
 MANY_ARGUMENTS = {
-    'core.contact.distance.mesh_distance._leaf_distance': 11,
     'core.contact.patches.sampling_grid._sample_mesh': 12,
     'core.mechanics.boundary_elements.integrals._quadrature': 11,
     'core.planning.planar_closing.advance._search_block': 11,

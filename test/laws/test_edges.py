@@ -47,7 +47,7 @@ def bar_in_pad(modulus, shift, turn):
     pose = transform(np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]),
                      np.array([*shift, 0.03 - DEPTH + PAD_SIZE / 2.0]))
     patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
-                          MeshIndenter(ContactMesh.from_arrays(pad.vertices, pad.faces)), pose,
+                          MeshIndenter.from_arrays(pad.vertices, pad.faces), pose,
                           np.array([0.0, 0.0, -1.0]), PatchOptions())
     nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
                        np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
@@ -75,7 +75,7 @@ def test_a_link_that_ends_presses_what_is_soft_as_a_square_punch_does(modulus, q
     body = ElasticBody(GraspObject(mesh, Material(modulus, 0.4, 1000.0, 0.5)))
     pose = transform(np.eye(3), np.array([0.011, -0.013, 0.13 - DEPTH]))
     patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
-                          MeshIndenter(ContactMesh.from_arrays(bar.vertices, bar.faces)), pose,
+                          MeshIndenter.from_arrays(bar.vertices, bar.faces), pose,
                           np.array([0.0, 0.0, -1.0]), PatchOptions())
     nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
                        np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))

@@ -41,7 +41,7 @@ class LinkShapes:
     """
 
     hand_id: str
-    bodies: tuple[ContactMesh, ...]
+    bodies: tuple[MeshIndenter, ...]
     hulls: Hulls
     pairs: IntArray
 
@@ -49,7 +49,7 @@ class LinkShapes:
     def of_hand(cls, hand: HandModel) -> 'LinkShapes':
         """Build trees and hulls of a hand's links; equal meshes share theirs."""
         keys = [link.mesh.content_hash for link in hand.links]
-        known = {key: ContactMesh(link.mesh) for key, link in zip(keys, hand.links)}
+        known = {key: MeshIndenter(link.mesh) for key, link in zip(keys, hand.links)}
         order = {key: i for i, key in enumerate(known)}
         hulls = build_hulls(list(known.values()), np.array([order[key] for key in keys]))
         moved = hand.moves_link
@@ -78,7 +78,6 @@ class ContactScene:
             shapes = LinkShapes.of_hand(hand)
         self.shapes = shapes
         self.body = ContactMesh(grasp_object.mesh)
-        self.indenters = tuple(MeshIndenter(body) for body in shapes.bodies)
         self.options = options
         self.clearance_cache = ClearanceCache(shapes.hulls, self.body)
 
@@ -138,7 +137,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
         if clearance[link] > 0.0 or (swept and detail == DETAIL_CLEARANCE):
             continue
         found = [] if detail == DETAIL_CLEARANCE else sample_patch(
-            scene.body, scene.indenters[link], T, _motion(scene, link, T, twists[link]),
+            scene.body, shapes.bodies[link], T, _motion(scene, link, T, twists[link]),
             scene.options)
         links += [link] * len(found)
         patches += found

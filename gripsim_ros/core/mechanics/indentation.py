@@ -11,6 +11,7 @@ from ..contact import (
     sample_patch)
 from ..contact.geometry.curved_surface import lift_onto_surface
 from ..contact.geometry.ray_casting import AHEAD, cast_rays
+from ..contact.patches.grid_placement import grid_frame
 from ..errors import TaskError
 from ..fields import checked_array
 from ..hand import HandLink
@@ -28,8 +29,6 @@ NODE_COUNT = 1500
 #: Distance before its point at which the ray starts, over the object's size, so that a
 #: point on the surface is met [-].
 RAY_SLACK = 1e-9
-#: Largest cosine between the push and an axis that orients the indenter.
-MAX_ALIGNMENT = 0.9
 #: Share of the approach that the object yields below which the pad is said to govern [-].
 PADS_GOVERN = 0.1
 
@@ -194,8 +193,6 @@ def _thickness(surface: ContactMesh, point: Array, direction: Array) -> float:
     """Return how far a mesh reaches from a point of it along a direction [m]; inf: no end."""
     nudge = RAY_SLACK * surface.tree.size
     hits = cast_rays(surface.tree, (point + nudge * direction)[None], direction, 0.0)
-    if hits.positions[0, AHEAD] < 0:
-        return np.inf
     return nudge + float(hits.distances[0, AHEAD])
 
 
@@ -225,11 +222,11 @@ def _indenter_thickness(indenter: AnyIndenter) -> float:
 def _placed(indenter: AnyIndenter, body: ElasticBody, tip: Array,
             direction: Array) -> tuple[Indenter, Array]:
     """Return the shape that presses and its pose, its foremost point at the tip."""
-    frame = _frame(direction, body.grasp_object.canonical_frame[:3, :3])
+    frame = grid_frame(direction, np.array(body.grasp_object.canonical_frame[:3, :3])).T
     if isinstance(indenter, LinkIndenter):
         link = indenter.link
-        rotation = frame @ _frame(link.pad_normal, np.eye(3)).T
-        return (MeshIndenter(ContactMesh(link.mesh)),
+        rotation = frame @ grid_frame(np.array(link.pad_normal), np.eye(3))
+        return (MeshIndenter(link.mesh),
                 transform(rotation, tip - rotation @ link.pad_point))
     radius = indenter.radius
     if not (np.isfinite(radius) and radius > 0.0):
@@ -237,20 +234,6 @@ def _placed(indenter: AnyIndenter, body: ElasticBody, tip: Array,
     if isinstance(indenter, SphereIndenter):
         return indenter, transform(frame, tip - radius * direction)
     return PunchIndenter(radius, 4.0 * body.radius + radius), transform(frame, tip)
-
-
-def _frame(direction: Array, axes: Array) -> Array:
-    """
-    Return a rotation whose third column is a unit direction.
-
-    The first is the first of the axes (columns) that is not near the direction, made
-    normal to it; so the frame turns with the axes.
-    """
-    cosines = direction @ axes
-    axis = axes[:, int(np.argmax(np.abs(cosines) < MAX_ALIGNMENT))]
-    first = axis - direction * (axis @ direction)
-    first /= np.sqrt((first ** 2).sum())
-    return np.stack([first, np.cross(direction, first), direction], axis=1)
 
 
 def _contact(patches: list[Patch]) -> ContactProblem:

@@ -13,7 +13,7 @@ from ...bodies.oriented_box import OrientedBox
 from ...errors import ShapeError
 from ...numerics.kernels import njit
 from ...numerics.vec3 import (
-    Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_vec3, subtract)
+    Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, placed, store_vec3, subtract)
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.vp_tree import STACK_SIZE, VpTree
 from .gjk import ABSOLUTE, RELATIVE, Shape, distance_bound, shape_of_points, support_point
@@ -325,8 +325,8 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
     normals, offsets = hulls.normals, hulls.offsets
     for k in range(count):
         i, j = pairs[k, 0], pairs[k, 1]
-        offset = subtract(_centre_in_object(centres, which[i], poses, i),
-                          _centre_in_object(centres, which[j], poses, j))
+        offset = subtract(placed(poses[i], load_vec3(centres, which[i])),
+                          placed(poses[j], load_vec3(centres, which[j])))
         store_vec3(starts, k, offset)
         back = -offset[0], -offset[1], -offset[2]
         bounds[k] = np.sqrt(dot(offset, offset)) - radii[which[i]] - radii[which[j]]
@@ -341,13 +341,6 @@ def _pair_clearances(hulls: Hulls, pairs: IntArray, poses: Array) -> Array:
         if bounds[k] > best and found[k] > best:
             found[k] = bounds[k]
     return found
-
-
-@njit(cache=True, forceinline=True)
-def _centre_in_object(centres: Array, hull: int, poses: Array, link: int) -> Vec3:
-    rows, centre = load_mat3_at(poses, link), load_vec3(centres, hull)
-    return (dot(rows[0], centre) + poses[link, 0, 3], dot(rows[1], centre) + poses[link, 1, 3],
-            dot(rows[2], centre) + poses[link, 2, 3])
 
 
 @njit(cache=True)

@@ -5,7 +5,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
 from ...numerics.vec3 import (
-    Mat3, Vec3, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3, subtract)
+    Mat3, Vec3, dot, load_mat3_at, load_vec3, placed, store_mat3, store_vec3, subtract)
 from ...transforms import apply, inverse
 from ..geometry.closest_point import points_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -42,7 +42,7 @@ def mesh_distance(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> float:
     if overlaps(a, b, T_a_b):
         return 0.0
     return float(_traverse_both(a.tree, a.surface.limits, b.tree, b.surface.limits,
-                                np.ascontiguousarray(T_a_b[:3, :3]), T_a_b[:3, 3].copy()))
+                                np.array(T_a_b[:3], float)))
 
 
 def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
@@ -55,22 +55,19 @@ def overlaps(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> bool:
 
 
 def _any_inside(target: ContactMesh, other: ContactMesh, T_target_other: Array) -> bool:
-    box = target.box
-    near = points_in_box(other.mesh.vertices, T_target_other, box.axes, box.centre,
-                         box.half_lengths)
+    near = points_in_box(other.mesh.vertices, T_target_other, target.box)
     points = apply(T_target_other, other.mesh.vertices[near])
     return bool(len(near) and contains(target.tree, points).any())
 
 
 @njit(cache=True)
-def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotation: Array,
-                   origin: Array) -> float:
+def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array,
+                   pose: Array) -> float:
     """Traverse both trees (dual-tree search), nearest pairs of balls first."""
     centres_a, radii_a, children_a = a.centres, a.radii, a.children
     centres_b, radii_b, children_b = np.empty_like(b.centres), b.radii, b.children
-    rows, shift = load_mat3(rotation), (origin[0], origin[1], origin[2])
     for node in range(len(centres_b)):
-        store_vec3(centres_b, node, _moved(load_vec3(b.centres, node), rows, shift))
+        store_vec3(centres_b, node, placed(pose, load_vec3(b.centres, node)))
     slack = bulges_a.max() + bulges_b.max()
     stack = np.empty((STACK_SIZE, 2), np.int64)
     gaps = np.empty(STACK_SIZE)
@@ -87,7 +84,7 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
         split_a, split_b = children_a[m, 0] >= 0, children_b[n, 0] >= 0
         if not split_a and not split_b:
             best = _leaf_distance(a.corners, bulges_a, a.ranges[m], b.corners, bulges_b,
-                                  b.ranges[n], rotation, origin, best, start, limits)
+                                  b.ranges[n], pose, best, start, limits)
             if best <= 0.0:
                 return 0.0
             continue
@@ -106,25 +103,19 @@ def _traverse_both(a: VpTree, bulges_a: Array, b: VpTree, bulges_b: Array, rotat
     return max(min(best, pruned), 0.0)
 
 
-@njit(cache=True, forceinline=True)
-def _moved(point: Vec3, rotation: Mat3, origin: Vec3) -> Vec3:
-    return (dot(rotation[0], point) + origin[0], dot(rotation[1], point) + origin[1],
-            dot(rotation[2], point) + origin[2])
-
-
 @njit(cache=True)
 def _leaf_distance(corners_a: Array, bulges_a: Array, range_a: IntArray, corners_b: Array,
-                   bulges_b: Array, range_b: IntArray, rotation: Array, origin: Array, best: float,
-                   start: Array, limits: Array) -> float:
+                   bulges_b: Array, range_b: IntArray, pose: Array, best: float, start: Array,
+                   limits: Array) -> float:
     """Return the least bound over the triangle pairs of two leaves."""
     own, other = np.empty((3, 3)), np.empty((3, 3))
-    rows, shift = load_mat3(rotation), (origin[0], origin[1], origin[2])
+    rotation, origin = pose[:, :3].copy(), pose[:, 3].copy()
     a, b, hints = shape_of_points(own), shape_of_points(other), np.zeros(2, np.int64)
     for q in range(range_b[0], range_b[1]):
         triangle = load_mat3_at(corners_b, q)
         store_mat3(other, triangle)
-        centre, radius = _ball((_moved(triangle[0], rows, shift), _moved(triangle[1], rows, shift),
-                                _moved(triangle[2], rows, shift)))
+        centre, radius = _ball((placed(pose, triangle[0]), placed(pose, triangle[1]),
+                                placed(pose, triangle[2])))
         for p in range(range_a[0], range_a[1]):
             slack = bulges_a[p] + bulges_b[q]
             triangle = load_mat3_at(corners_a, p)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...arrays import Array, IntArray
+from ...bodies.oriented_box import OrientedBox
 from ...numerics.kernels import njit
 from ...numerics.vec3 import (
     Mat3, Vec3, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3, subtract)
@@ -275,8 +276,7 @@ def triangle_meets_box(local: Array, half: Array) -> bool:
     return True
 
 
-def points_in_box(points: Array, T_box_points: Array, axes: Array, centre: Array,
-                  half: Array) -> IntArray:
+def points_in_box(points: Array, T_box_points: Array, box: OrientedBox) -> IntArray:
     """Return indices of the points, given in another frame, in a box, rounding outwards."""
-    local = (apply(T_box_points, points) - centre) @ axes.T
+    local, half = (apply(T_box_points, points) - box.centre) @ box.axes.T, box.half_lengths
     return np.flatnonzero((np.abs(local) <= half + BOX_MARGIN * half.sum()).all(axis=1))

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
-from ...bodies.mesh import lengths, sum_by_label, unit_rows
+from ...bodies.mesh import SMOOTH_ANGLE, lengths, sum_by_label, unit_rows
 from ...bodies.topology import connected_labels
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
@@ -32,6 +32,10 @@ PLANE_WIDTH_RATIO = 3.0
 MIN_SLOPE = 0.1
 #: Largest bulge over the rise of an arc on the longest edge that counts as curvature [-].
 BULGE_RATIO = 2.0
+
+
+#: Corners that the control points on the edges are near to, and those at the edges' other ends.
+_FROM, _TO = [0, 0, 1, 1, 2, 2], [1, 2, 2, 0, 0, 1]
 
 
 class CurvedSurface(NamedTuple):
@@ -81,20 +85,15 @@ def build_curved_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
 
 
 def _corner_normals(mesh: TriangleMesh) -> Array:
-    smooth = mesh.corner_normals()
-    whole = _whole_vertices(mesh)
-    around = _sphere_normals(mesh)
-    inner = whole[mesh.faces]
-    normals = np.where(inner[..., None], around[mesh.faces], smooth)
-    planes, plane_normals = _body_planes(mesh)
-    return _keep_planes(mesh, normals, planes, plane_normals)
+    whole, around = _whole_vertices(mesh), _sphere_normals(mesh)
+    normals = np.where(whole[mesh.faces][..., None], around[mesh.faces], mesh.corner_normals())
+    return _keep_planes(mesh, normals, whole, _body_planes(mesh))
 
 
 def _whole_vertices(mesh: TriangleMesh) -> BoolArray:
     """Return which vertices have only smooth edges."""
-    sharp = (mesh.edge_faces[:, 0] < 0) | (np.abs(mesh.dihedral_angles) > np.deg2rad(30.0))
     whole = np.ones(len(mesh.vertices), bool)
-    whole[mesh.edges[sharp].ravel()] = False
+    whole[mesh.edges[np.abs(mesh.dihedral_angles) > SMOOTH_ANGLE]] = False
     return whole
 
 
@@ -115,19 +114,19 @@ def _unit_sums(mesh: TriangleMesh, faces: IntArray, vectors: Array) -> tuple[Arr
     return unit_rows(sums), (sums != 0.0).any(axis=1)
 
 
-def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
+def _body_planes(mesh: TriangleMesh) -> BoolArray:
     """
-    Return which faces lie in a plane of the body itself, and that plane's normal.
+    Return which faces lie in a plane of the body itself.
 
     A group of coplanar triangles is one if it is much wider than each smooth neighbour:
     then its neighbours are the tessellation of a fillet, and it is truly flat.
     """
-    flat = (mesh.edge_faces[:, 0] >= 0) & (np.abs(mesh.dihedral_angles) < PLANE_ANGLE)
+    angles = np.abs(mesh.dihedral_angles)
+    flat = angles < PLANE_ANGLE
     groups = connected_labels(mesh.edge_faces[flat], len(mesh.faces))
     count = int(groups.max()) + 1
     areas = np.bincount(groups, mesh.face_areas, minlength=count)
-    bent = (mesh.edge_faces[:, 0] >= 0) & ~flat & (
-        np.abs(mesh.dihedral_angles) <= np.deg2rad(30.0))
+    bent = ~flat & (angles <= SMOOTH_ANGLE)
     spans = lengths(mesh.vertices[mesh.edges[bent, 1]] - mesh.vertices[mesh.edges[bent, 0]])
     pairs = groups[mesh.edge_faces[bent]]
     own_width = np.bincount(pairs.ravel(), np.repeat(spans, 2), minlength=count)
@@ -136,17 +135,16 @@ def _body_planes(mesh: TriangleMesh) -> tuple[BoolArray, Array]:
     for own, other in ((0, 1), (1, 0)):
         narrow = widths[pairs[:, own]] < PLANE_WIDTH_RATIO * widths[pairs[:, other]]
         is_plane[pairs[narrow, own]] = False
-    return is_plane[groups], mesh.face_normals
+    return is_plane[groups]
 
 
-def _keep_planes(mesh: TriangleMesh, normals: Array, planes: BoolArray,
-                 plane_normals: Array) -> Array:
+def _keep_planes(mesh: TriangleMesh, normals: Array, whole: BoolArray,
+                 planes: BoolArray) -> Array:
     """Give the corners of plane faces, and of smooth neighbours there, the plane's normal."""
-    kept = normals.copy()
-    kept[planes] = plane_normals[planes, None]
-    unit, some = _unit_sums(mesh, mesh.faces[planes],
-                            np.repeat(plane_normals[planes, None], 3, axis=1))
-    touched = (some & _whole_vertices(mesh))[mesh.faces] & ~planes[:, None]
+    kept, of_planes = normals.copy(), mesh.face_normals[planes, None]
+    kept[planes] = of_planes
+    unit, some = _unit_sums(mesh, mesh.faces[planes], np.repeat(of_planes, 3, axis=1))
+    touched = (some & whole)[mesh.faces] & ~planes[:, None]
     return np.where(touched[..., None], unit[mesh.faces], kept)
 
 
@@ -170,13 +168,10 @@ def _bulge_limits(corners: Array, normals: Array) -> Array:
 
 def _control_offsets(corners: Array, normals: Array) -> Array:
     """Return how far the six points on the edges and the inner one lie off the facet."""
-    offsets = np.zeros((len(corners), 7, 3))
-    for k in range(6):
-        i, j = k // 2, (k // 2 + 1 + k % 2) % 3
-        bend = np.einsum('fi,fi->f', corners[:, j] - corners[:, i], normals[:, i])
-        offsets[:, k] = -bend[:, None] / 3.0 * normals[:, i]
-    offsets[:, 6] = offsets[:, :6].sum(axis=1) / 4.0
-    return offsets
+    at = normals[:, _FROM]
+    bends = np.einsum('fki,fki->fk', corners[:, _TO] - corners[:, _FROM], at)
+    offsets = -bends[..., None] / 3.0 * at
+    return np.concatenate([offsets, offsets.sum(axis=1, keepdims=True) / 4.0], axis=1)
 
 
 def control_points(corners: Array, surface: CurvedSurface) -> Array:
@@ -197,14 +192,9 @@ def control_points(corners: Array, surface: CurvedSurface) -> Array:
     heights = lengths(offsets)
     limits = surface.limits[:, None] * 9.0 / 8.0
     offsets *= np.minimum(1.0, limits / np.where(heights > 0.0, heights, 1.0))[..., None]
-    points = np.empty((len(corners), 10, 3))
-    points[:, 7:] = corners
-    for k in range(6):
-        i, j = k // 2, (k // 2 + 1 + k % 2) % 3
-        points[:, k] = (2.0 * corners[:, i] + corners[:, j]) / 3.0
-    points[:, 6] = corners.mean(axis=1)
-    points[:, :7] += offsets
-    return points.reshape(-1, 3)
+    thirds = (2.0 * corners[:, _FROM] + corners[:, _TO]) / 3.0
+    on_facet = np.concatenate([thirds, corners.mean(axis=1, keepdims=True)], axis=1)
+    return np.concatenate([on_facet + offsets, corners], axis=1).reshape(-1, 3)
 
 
 @njit(cache=True, forceinline=True, error_model='numpy')

@@ -78,9 +78,6 @@ def _candidates(mesh: ContactMesh, other: ContactMesh, T_mesh_other: Array) -> I
 
 def _intersect(mesh: ContactMesh, chosen: IntArray, corners: Array, others: IntArray,
                other_corners: Array) -> EdgeFaceIntersections:
-    if not (len(chosen) and len(others)):
-        return EdgeFaceIntersections(np.zeros((0, 2), np.int64), np.zeros(0, np.int64),
-                                     np.zeros((0, 3)))
     order = np.argsort(other_corners[:, :, 0].min(axis=1), kind='stable')
     rows, places, points = _edge_intersections(corners, np.ascontiguousarray(other_corners[order]))
     faces, corner = mesh.mesh.faces[chosen[rows // 3]], rows % 3

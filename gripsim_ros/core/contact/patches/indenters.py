@@ -25,41 +25,23 @@ from ..geometry.ray_casting import AHEAD, BEHIND, cast_rays
 from ..geometry.vp_tree import VpTree
 
 
-@dataclass(frozen=True, eq=False)
-class MeshIndenter:
-    """A link's mesh, with its curved surface."""
-
-    body: ContactMesh
-
-    @property
-    def box(self) -> OrientedBox:
-        """Return the mesh's oriented box."""
-        return self.body.box
-
-    @property
-    def bulge(self) -> float:
-        """Return how far the curved surface lies from the facets at most [m]."""
-        return self.body.bulge
-
-    @property
-    def tree(self) -> VpTree:
-        """Return the tree of the facets."""
-        return self.body.tree
+class MeshIndenter(ContactMesh):
+    """A link's mesh, with its curved surface; made as a ``ContactMesh`` is."""
 
     def mean_normal(self, region: OrientedBox) -> Array:
         """Return the mean normal of the triangles in a region."""
-        tree = self.body.tree
+        tree = self.tree
         found = triangles_in_box(tree, region.axes, region.centre, region.half_lengths)
         a, b, c = (tree.corners[found, k] for k in range(3))
         return np.cross(b - a, c - a).sum(axis=0)
 
     def ray_depths(self, points: Array, direction: Array, behind: float) -> tuple[Array, IntArray]:
         """Return depths to the curved surface along a direction (see ``Indenter``)."""
-        return mesh_depths(self.body.tree, self.body.surface, points, direction, behind)
+        return mesh_depths(self.tree, self.surface, points, direction, behind)
 
     def surface_distances(self, points: Array) -> Array:
         """Return distances to the facets."""
-        return closest_points(self.body.tree, points, np.inf)[0]
+        return closest_points(self.tree, points, np.inf)[0]
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,7 +16,7 @@ from ..geometry.contact_mesh import ContactMesh
 from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
 from .indenters import Indenter
 from .patch_flags import depths_are_shortest, patch_flags, ray_thickness
-from .region import InitialGuess, Region, find_region
+from .region import Region, find_region
 from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contact_spots,
                             nodes_deeper_than, overlapping_nodes, sample_grid)
 
@@ -128,22 +128,21 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
         return []
     pair = _Pair(body, indenter, T_object_indenter, options)
     patches: list[Patch] = []
-    for start in region.guesses:
-        patches += _sample_side(pair, region, start, patches)
+    for side, direction in region.guesses:
+        patches += _sample_side(pair, region, side, direction, patches)
     return patches
 
 
-def _sample_side(pair: _Pair, region: Region, start: InitialGuess,
+def _sample_side(pair: _Pair, region: Region, side: int, direction: Array,
                  known: list[Patch]) -> list[Patch]:
     """Sample the patches of one side that face about one way."""
-    direction = start.direction
-    samples, behind = _coarse_samples(pair, region, start.side, direction)
+    samples, behind = _coarse_samples(pair, region, side, direction)
     for _ in range(2):
         overlaps, better = _mean_normal(samples.normals, samples.depths, samples.slopes)
         if not overlaps or better @ direction > CONVERGED_COSINE:
             break
         direction = better
-        samples, behind = _coarse_samples(pair, region, start.side, direction)
+        samples, behind = _coarse_samples(pair, region, side, direction)
     patches: list[Patch] = []
     waiting = [(samples, behind, 0)]
     while waiting:
@@ -151,13 +150,13 @@ def _sample_side(pair: _Pair, region: Region, start: InitialGuess,
         spots = find_contact_spots(samples.node, samples.depths, samples.grid.spacing)
         for spot, count in enumerate(spots.counts):
             if count >= MIN_OVERLAPPING or (count and level == pair.options.levels):
-                patch = _final_patch(pair, start.side, samples, spots, spot)
+                patch = _final_patch(pair, side, samples, spots, spot)
                 if patch is not None and not _is_duplicate(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
                 grid = refined_grid(*samples.grid[:4], spots.bounds[spot])
                 behind = 4.0 * samples.grid.spacing
-                waiting.append((pair.sample(start.side, grid, behind), behind, level + 1))
+                waiting.append((pair.sample(side, grid, behind), behind, level + 1))
     return patches
 
 

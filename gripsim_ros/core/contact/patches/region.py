@@ -25,18 +25,16 @@ MAX_PARTS = 3
 REGION_MARGIN = 1e-9
 
 
-class InitialGuess(NamedTuple):
-    """A side of the object and the first guess of its patch normal, into the object."""
-
-    side: int
-    direction: Array
-
-
 class Region(NamedTuple):
-    """The region of potential interaction, frame object, and the patches to try there."""
+    """
+    The region of potential interaction, frame object, and the patches to try there.
+
+    ``guesses`` are sides of the object, each with the first guess ``(3,)`` of a patch's normal,
+    into the object.
+    """
 
     box: OrientedBox
-    guesses: tuple[InitialGuess, ...]
+    guesses: list[tuple[int, Array]]
 
 
 def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
@@ -76,8 +74,7 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
         hint = outward if motion_direction is None else np.array(motion_direction, float)
         sides, directions, _ = _initial_guesses(body.tree.corners, body.surface.sides, found,
                                                 outward, hint)
-    return Region(box, tuple(InitialGuess(side, direction)
-                             for side, direction in zip(sides.tolist(), directions)))
+    return Region(box, list(zip(sides.tolist(), directions)))
 
 
 @njit(cache=True)

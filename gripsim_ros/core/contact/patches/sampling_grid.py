@@ -95,12 +95,9 @@ def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Inde
     """
     if isinstance(indenter, MeshIndenter):
         return GridSamples(grid, *_sample_mesh(
-            body.tree, body.surface, side, grid.frame, grid.start, grid.spacing,
-            grid.heights, grid.mask, indenter.body.tree, indenter.body.surface,
+            body.tree, body.surface, side, *grid, indenter.tree, indenter.surface,
             T_object_indenter, behind))
-    cells, points, normals, positions = rasterise(
-        body.tree, body.surface, side, grid.frame, grid.start, grid.spacing,
-        grid.heights, grid.mask)
+    cells, points, normals, positions = rasterise(body.tree, body.surface, side, *grid)
     rotation = T_object_indenter[:3, :3]
     direction = grid.frame[2]
     local = (points - T_object_indenter[:3, 3]) @ rotation

@@ -181,7 +181,7 @@ def _both_ways(a: RuleMesh, b: RuleMesh, T_a_b: Array, direction: Array, one_sid
 
 
 def _inside(points: Array, region: OrientedBox) -> IntArray:
-    return points_in_box(points, np.eye(4), region.axes, region.centre, region.half_lengths)
+    return points_in_box(points, np.eye(4), region)
 
 
 def _apply_rule(points: Array, numbers: IntArray, target: RuleMesh, candidates: IntArray,

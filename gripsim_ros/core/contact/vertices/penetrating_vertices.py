@@ -122,8 +122,7 @@ def _mutual_shortest(a: ContactMesh, b: ContactMesh, T_a_b: Array) -> VertexCont
 def _shortest_ways(vertices: Array, target: ContactMesh,
                    T_target_query: Array) -> PenetratingVertices:
     """Find the vertices inside a target and their closest points, in its frame."""
-    box, tree = target.box, target.tree
-    near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
+    tree, near = target.tree, points_in_box(vertices, T_target_query, target.box)
     points = apply(T_target_query, vertices[near])
     inside = contains(tree, points)
     near, points = near[inside], points[inside]

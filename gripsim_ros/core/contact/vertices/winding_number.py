@@ -66,8 +66,7 @@ def find_winding_numbers(vertices: Array, target: ContactMesh, T_target_query: A
     signed triangles, so the hits ahead sum to the winding number. A point over an edge
     counts for one of the two triangles, as if moved by (e, e^2) for a vanishing e.
     """
-    box, tree = target.box, target.tree
-    near = points_in_box(vertices, T_target_query, box.axes, box.centre, box.half_lengths)
+    tree, near = target.tree, points_in_box(vertices, T_target_query, target.box)
     points = np.ascontiguousarray(apply(T_target_query, vertices[near]))
     along = GENERIC if direction is None else np.ascontiguousarray(direction, float)
     numbers, depths, positions = _wind(tree.corners, points, along, ON_SURFACE * tree.size)

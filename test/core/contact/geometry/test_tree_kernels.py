@@ -282,7 +282,8 @@ def test_points_in_a_box_are_those_within_its_margin(seed):
         np.where(np.arange(12) % 6 < 3, 1.0, -1.0))
     points = ((local @ axes + centre) - T[:3, 3]) @ T[:3, :3]
     inside = (np.abs(local) <= half + 1e-9 * half.sum()).all(axis=1)
-    assert_array_equal(points_in_box(points, T, axes, centre, half), np.flatnonzero(inside))
+    found = points_in_box(points, T, OrientedBox(axes, centre, half))
+    assert_array_equal(found, np.flatnonzero(inside))
 
 
 @settings(max_examples=15)

@@ -50,7 +50,7 @@ def loaded(patch):
 @pytest.mark.parametrize('seed', [1, 2])
 def test_depths_on_a_meshed_sphere_are_those_of_the_sphere(edge, depth, seed):
     rotation = random_rotation(seed)
-    patch, = sample_patch(SPHERES[edge], MeshIndenter(PLATE), pressed_plate(rotation, depth))
+    patch, = sample_patch(SPHERES[edge], MeshIndenter(PLATE.mesh), pressed_plate(rotation, depth))
     into = rotation[:, 2]
     radial = patch.points / np.linalg.norm(patch.points, axis=1, keepdims=True)
     along = -(RADIUS - depth) - (RADIUS * radial) @ into  # from the node to the plate
@@ -78,7 +78,7 @@ def test_a_contact_far_smaller_than_the_first_lattice_is_found(depth):
 @settings(max_examples=20)
 @given(st.integers(0, 2 ** 31), st.floats(2e-5, 2e-3))
 def test_a_patch_has_about_the_nodes_asked_for_and_a_narrow_rim(seed, depth):
-    patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE),
+    patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE.mesh),
                           pressed_plate(random_rotation(seed), depth))
     assert 60 <= loaded(patch).sum() <= 170
     assert patch.depths.min() > -0.1 * patch.depths.max()
@@ -94,8 +94,8 @@ def test_turning_object_and_indenter_together_turns_the_patch(seed):
     T = pressed_plate(random_rotation(seed // 2), rng.uniform(1e-4, 1e-3))
     body = SPHERES[0.0045]
     turned = ContactMesh(body.mesh.with_transform(transform(turn, np.zeros(3))))
-    still, = sample_patch(body, MeshIndenter(PLATE), T)
-    moved, = sample_patch(turned, MeshIndenter(PLATE), transform(turn, np.zeros(3)) @ T)
+    still, = sample_patch(body, MeshIndenter(PLATE.mesh), T)
+    moved, = sample_patch(turned, MeshIndenter(PLATE.mesh), transform(turn, np.zeros(3)) @ T)
     np.testing.assert_allclose(moved.points, still.points @ turn.T, rtol=0.0, atol=ATOL_COVARIANT)
     np.testing.assert_allclose(moved.depths, still.depths, rtol=0.0, atol=ATOL_COVARIANT)
 
@@ -114,7 +114,7 @@ def test_a_flat_punch_loads_a_disc_evenly_on_a_box_of_twelve_triangles():
 
 def test_a_finger_in_the_middle_of_a_coarse_face_needs_no_vertex_of_it():
     T = transform(np.eye(3), np.array([0.005, 0.003, 0.02 + 0.012 - 1e-4]))
-    patch, = sample_patch(BOX, MeshIndenter(FINGER), T)
+    patch, = sample_patch(BOX, MeshIndenter(FINGER.mesh), T)
     np.testing.assert_allclose(patch.depths.max(), 1e-4, rtol=0.05, atol=0.0)
     assert patch.flags == 0
 
@@ -126,7 +126,7 @@ def test_crossed_edges_without_any_vertex_inside_are_a_contact():
     body = ContactMesh(shapes.box([0.05, 0.01, 0.01]).with_transform(
         transform(edge_up, np.zeros(3))))
     reach = np.sqrt(2.0) * 0.01
-    patches = sample_patch(body, MeshIndenter(other),
+    patches = sample_patch(body, MeshIndenter(other.mesh),
                            transform(turned, np.array([0.0, 0.0, reach - 2e-4])))
     assert patches
     assert 1e-5 < max(patch.depths.max() for patch in patches) <= np.sqrt(2.0) * 2e-4
@@ -134,7 +134,7 @@ def test_crossed_edges_without_any_vertex_inside_are_a_contact():
 
 
 def test_bodies_apart_by_a_micrometre_have_no_patch():
-    assert not sample_patch(BOX, MeshIndenter(PLATE), transform(
+    assert not sample_patch(BOX, MeshIndenter(PLATE.mesh), transform(
         np.eye(3), np.array([0.0, 0.0, 0.03 + 1e-6])))
     assert not sample_patch(SPHERES[0.003], SphereIndenter(0.01), transform(
         np.eye(3), np.array([0.0, 0.0, RADIUS + 0.01 + 1e-6])))
@@ -142,7 +142,7 @@ def test_bodies_apart_by_a_micrometre_have_no_patch():
 
 def test_the_wall_beside_a_pressed_face_is_no_patch():
     pad = transform(np.eye(3), np.array([0.025, 0.0, 0.02 + 0.01 - 1e-4]))
-    patches = sample_patch(BOX, MeshIndenter(PLATE), pad)
+    patches = sample_patch(BOX, MeshIndenter(PLATE.mesh), pad)
     assert len(patches) == 1
     np.testing.assert_allclose(patches[0].direction, [0.0, 0.0, -1.0], rtol=0.0,
                                atol=ATOL_ROUNDOFF)
@@ -154,7 +154,7 @@ def test_a_straddled_edge_gives_one_patch_per_side():
     corner = np.array([0.03, 0.0, 0.02])
     out = np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
     pad = transform(turned @ np.diag([1.0, -1.0, -1.0]), corner + (0.01 - 5e-4) * out)
-    patches = sample_patch(BOX, MeshIndenter(PLATE), pad)
+    patches = sample_patch(BOX, MeshIndenter(PLATE.mesh), pad)
     assert sorted(tuple(np.round(patch.direction, 6)) for patch in patches) == [
         (-1.0, 0.0, 0.0), (0.0, 0.0, -1.0)]
     np.testing.assert_allclose(patches[0].depths.max(), patches[1].depths.max(), rtol=0.05,
@@ -164,7 +164,7 @@ def test_a_straddled_edge_gives_one_patch_per_side():
 def test_depths_end_at_the_middle_of_a_thin_plate():
     thin = ContactMesh(shapes.box([0.08, 0.08, 0.002]))
     T = transform(np.eye(3), np.array([0.0, 0.0, 0.001 + 0.01 - 0.0015]))
-    patches = sample_patch(thin, MeshIndenter(PLATE), T)
+    patches = sample_patch(thin, MeshIndenter(PLATE.mesh), T)
     pressed, = [p for p in patches if p.direction[2] < -0.9]
     assert pressed.flags & PATCH_THROUGH
     np.testing.assert_allclose(pressed.thickness, 0.002, rtol=0.0, atol=1e-9)
@@ -179,16 +179,16 @@ def test_two_separate_bumps_are_two_patches():
                         shapes.box([0.01, 0.02, 0.02]).faces + 8]))
     wide = ContactMesh(shapes.box([0.1, 0.1, 0.02]))
     T = transform(np.eye(3), np.array([0.0, 0.0, 0.02 - 1e-4]))
-    patches = sample_patch(wide, MeshIndenter(ContactMesh(comb)), T)
+    patches = sample_patch(wide, MeshIndenter(comb), T)
     middles = sorted(float(p.points[loaded(p), 0].mean()) for p in patches)
     np.testing.assert_allclose(middles, [-0.02, 0.02], rtol=0.0, atol=1e-3)
 
 
 def test_one_sample_tells_the_same_twice():
     T = pressed_plate(random_rotation(5), 3e-4)
-    first, = sample_patch(SPHERES[0.003], MeshIndenter(PLATE), T)
+    first, = sample_patch(SPHERES[0.003], MeshIndenter(PLATE.mesh), T)
     sample_patch(BOX, SphereIndenter(0.02), transform(np.eye(3), np.array([0.0, 0.0, 0.039])))
-    again, = sample_patch(SPHERES[0.003], MeshIndenter(PLATE), T)
+    again, = sample_patch(SPHERES[0.003], MeshIndenter(PLATE.mesh), T)
     np.testing.assert_array_equal(first.points, again.points)
     np.testing.assert_array_equal(first.depths, again.depths)
 
@@ -203,7 +203,7 @@ def test_a_cylinder_of_sixty_four_sides_is_round_and_its_ends_are_flat():
 
 def test_few_nodes_are_called_coarse():
     T = pressed_plate(random_rotation(3), 2e-4)
-    patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE), T, None, PatchOptions(3))
+    patch, = sample_patch(SPHERES[0.0045], MeshIndenter(PLATE.mesh), T, None, PatchOptions(3))
     assert patch.flags & PATCH_COARSE
 
 
@@ -243,7 +243,7 @@ class Wrapped:
     """A mesh indenter behind its protocol alone, so that the compiled way round is not taken."""
 
     def __init__(self, body):
-        self._inner = MeshIndenter(body)
+        self._inner = MeshIndenter(body.mesh)
 
     def __getattr__(self, name):
         return getattr(self._inner, name)
@@ -254,7 +254,7 @@ def test_meshes_are_sampled_alike_in_one_kernel_and_through_the_protocol(seed):
     rotation = random_rotation(seed)
     pose = transform(rotation, (RADIUS + 0.011) * rotation[:, 0])
     one, other = (sample_patch(SPHERES[0.003], indenter, pose)
-                  for indenter in (MeshIndenter(FINGER), Wrapped(FINGER)))
+                  for indenter in (MeshIndenter(FINGER.mesh), Wrapped(FINGER)))
     assert len(one) == len(other) == 1
     for name in ('points', 'normals', 'areas', 'depths', 'direction'):
         np.testing.assert_allclose(getattr(one[0], name), getattr(other[0], name), rtol=0.0,

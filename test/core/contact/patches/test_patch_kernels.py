@@ -102,7 +102,7 @@ def test_a_mesh_is_left_ahead_or_behind_where_its_curved_surface_is(seed, behind
     direction = rng.normal(size=3)
     direction /= np.linalg.norm(direction)
     hits = cast_rays(tree, points, direction, behind)
-    depths, labels = MeshIndenter(mesh).ray_depths(points, direction, behind)
+    depths, labels = MeshIndenter(mesh.mesh).ray_depths(points, direction, behind)
     for i in range(len(points)):
         ways = [column for column in (0, 1) if hits.edges[i, column, 3] > 0.0]
         if not ways:
@@ -200,7 +200,7 @@ def box_of(body, indenter, T):
                                                                             + body.bulge))
     if box is not None and indenter.tree is not None:
         box = box.with_transform(inverse(T)).inflated(margin)
-        box = clipped(indenter.body, indenter.bulge, box)
+        box = clipped(indenter, indenter.bulge, box)
         box = box and box.with_transform(T)
     elif box is not None:
         box = box.inflated(margin)
@@ -209,7 +209,8 @@ def box_of(body, indenter, T):
 
 
 @settings(max_examples=30)
-@given(seeds, st.sampled_from([MeshIndenter(FINGER), SphereIndenter(0.03), MeshIndenter(PLATE)]),
+@given(seeds, st.sampled_from([MeshIndenter(FINGER.mesh), SphereIndenter(0.03),
+                               MeshIndenter(PLATE.mesh)]),
        st.sampled_from([BALL, PLATE]), st.floats(0.0, 0.08), st.booleans())
 def test_a_region_is_where_both_surfaces_may_be(seed, indenter, body, away, moving):
     rng = np.random.default_rng(seed)
@@ -230,8 +231,8 @@ def test_a_region_is_where_both_surfaces_may_be(seed, indenter, body, away, movi
                          for k in (1, 2))) / 2.0
     rows = starts_of(inward, body.surface.sides[found], outward,
                      outward if motion is None else motion)[0]
-    assert_array_equal([start.side for start in region.guesses], rows[:, 0])
-    assert_allclose(np.array([start.direction for start in region.guesses]).reshape(-1, 3),
+    assert_array_equal([side for side, _ in region.guesses], rows[:, 0])
+    assert_allclose(np.array([direction for _, direction in region.guesses]).reshape(-1, 3),
                     rows[:, 1:], rtol=0.0, atol=ATOL_SUMS)
 
 
@@ -256,10 +257,10 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
     T, ball = transform(np.eye(3), np.array([0.003, 0.002, 0.022 - depth])), SphereIndenter(0.02)
     pair = _Pair(PLATE, ball, T, PatchOptions(gap_ratio=1.5))
     region = find_region(PLATE, ball, T, None)
-    start, = (start for start in region.guesses if start.direction[2] < -0.9)
-    field, _ = _coarse_samples(pair, region, start.side, start.direction)
+    (side, direction), = (guess for guess in region.guesses if guess[1][2] < -0.9)
+    field, _ = _coarse_samples(pair, region, side, direction)
     own = np.flatnonzero((field.depths > 0.0) & (field.points[:, 0] < (0.004 if others else 1.0)))
-    patch = _make_patch(pair, start.side, field, own, others)
+    patch = _make_patch(pair, side, field, own, others)
     greatest, thickness = field.depths[own].max(), ray_thickness(PLATE, field, own)
     held = field.node[field.node >= 0]
     chosen = held[field.depths[held] > -1.5 * greatest]
@@ -271,8 +272,8 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
     assert_allclose(patch.areas, field.grid.spacing ** 2 / field.slopes[chosen], rtol=RTOL)
     assert_array_equal(patch.depths, np.minimum(field.depths[chosen], limit))
     assert patch.flags == patch_flags(field, own) + PATCH_THROUGH * (greatest > limit)
-    assert (patch.thickness, patch.side) == (thickness, start.side)
-    assert_array_equal(patch.direction, start.direction)
+    assert (patch.thickness, patch.side) == (thickness, side)
+    assert_array_equal(patch.direction, direction)
 
 
 def patch_of(points, depths, areas, side=0):

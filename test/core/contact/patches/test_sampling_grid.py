@@ -169,7 +169,7 @@ BODY, OTHER = small_mesh(1, 0.04), small_mesh(1, 0.03)
 @given(seeds, st.booleans())
 def test_a_field_has_the_indenters_depths_along_the_normals(seed, as_mesh):
     rng = np.random.default_rng(seed)
-    indenter = MeshIndenter(OTHER) if as_mesh else SphereIndenter(0.03)
+    indenter = MeshIndenter(OTHER.mesh) if as_mesh else SphereIndenter(0.03)
     frame = rotation(rng)
     window = SamplingGrid(frame, np.array([-0.015, -0.01]), 0.01, np.array([-0.05, 0.0]),
                           rng.random((4, 3)) < 0.8)
