@@ -85,8 +85,8 @@ def _simplified(mesh: TriangleMesh, face_count: int) -> Iterator[TriangleMesh]:
     for cell in CELLS:
         for vertices, faces in _collapsed(*_clustered(points, mesh.faces, cell), face_count):
             if 4 <= len(faces) <= face_count:
-                yield _without_empty_faces(
-                    TriangleMesh(apply(T_mesh_canonical, size * vertices), faces))
+                coarse = TriangleMesh(apply(T_mesh_canonical, size * vertices), faces)
+                yield coarse.with_faces(faces[coarse.face_areas > 1e-12 * coarse.area])
 
 
 def _collapsed(points: Array, faces: IntArray,
@@ -116,11 +116,6 @@ def _clustered(points: Array, faces: IntArray, cell: float) -> tuple[Array, IntA
 def _check_face_count(face_count: int) -> None:
     if face_count < 4:
         raise MeshError(f'a decimated mesh needs at least 4 faces, got {face_count}')
-
-
-def _without_empty_faces(mesh: TriangleMesh) -> TriangleMesh:
-    keep = mesh.face_areas > 1e-12 * mesh.area
-    return mesh if keep.all() else mesh.with_faces(mesh.faces[keep])
 
 
 def convex_hull(mesh: TriangleMesh) -> TriangleMesh:

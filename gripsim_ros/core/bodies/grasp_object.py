@@ -115,21 +115,15 @@ def canonical_frame(mesh: TriangleMesh, centre: Array, inertia: Array) -> Array:
 
 def _resolve_axes(axes: Array, ties: Array, points: Array, mesh: TriangleMesh) -> Array:
     """Return axes (3, 3) where those of equal moments are settled by facets or vertices."""
-    normals = mesh.face_normals
+    if not ties.any():
+        return axes
+    own = 2 if ties[0] and not ties[1] else 0       # the axis whose moment is its own
+    axis = axes[:, own]
     if ties.all():
-        first = _facing_direction(normals, mesh.face_areas, EVEN_BALL)
-        first = _far_direction(points) if first is None else first
-        second = _resolve_across(first, points, mesh)
-        return np.stack([first, second, np.cross(first, second)], axis=1)
-    if ties[0]:
-        normal = axes[:, 2]
-        first = _resolve_across(normal, points, mesh)
-        return np.stack([first, np.cross(normal, first), normal], axis=1)
-    if ties[1]:
-        axis = axes[:, 0]
-        second = _resolve_across(axis, points, mesh)
-        return np.stack([axis, second, np.cross(axis, second)], axis=1)
-    return axes
+        facing = _facing_direction(mesh.face_normals, mesh.face_areas, EVEN_BALL)
+        axis = _far_direction(points) if facing is None else facing
+    across = _resolve_across(axis, points, mesh)
+    return np.roll(np.stack([axis, across, np.cross(axis, across)], axis=1), own, axis=1)
 
 
 def _resolve_across(axis: Array, points: Array, mesh: TriangleMesh) -> Array:

@@ -130,10 +130,8 @@ def _checked(vertices: ArrayLike, faces: ArrayLike, scale: float) -> Draft:
         raise MeshError(f'vertices must be finite, got {bad} of {len(points)} that are not')
     with np.errstate(over='ignore', invalid='ignore'):
         scaled = scale * points[used] + 0.0
-    if len(used) == len(points):
-        return Draft(scaled, checked)
-    return Draft(scaled, renumbered,
-                 (f'dropped {plural(len(points) - len(used), "unused vertex")}',))
+    said = (f'dropped {plural(len(points) - len(used), "unused vertex")}',)
+    return Draft(scaled, renumbered, said if len(used) < len(points) else ())
 
 
 def finite_points(points: Array, what: str, least: int, most: int

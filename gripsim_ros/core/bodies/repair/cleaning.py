@@ -14,7 +14,7 @@ from ...transforms import cross
 from ..mesh import lengths, row_dot
 from ..topology import (
     EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table, first_places)
-from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, fan, triangulate_loop
+from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
 MAX_HOLE = 0.10
@@ -222,7 +222,7 @@ def fill_holes(draft: Draft) -> Draft:
         if size > MAX_HOLE * diagonal and not is_crack:
             continue
         if not len(faces):
-            faces = fan(loop, count)
+            faces = np.stack([loop, np.roll(loop, -1), np.full(len(loop), count)], axis=1)
             vertices.append(draft.vertices[loop].mean(axis=0, keepdims=True))
             count += 1
         new.append(faces)

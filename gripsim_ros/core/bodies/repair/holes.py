@@ -103,8 +103,3 @@ def triangulate_loop(vertices: Array, loop: IntArray, table: EdgeTable) -> tuple
             faces.append((i, j, k))
             stack += [(i, j), (j, k)]
     return loop[np.array(faces)], float(cost[0, n - 1])
-
-
-def fan(loop: IntArray, centre: int) -> IntArray:
-    """Return the faces ``(n, 3)`` from each edge of a loop to the vertex ``centre``."""
-    return np.stack([loop, np.roll(loop, -1), np.full(len(loop), centre)], axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
+from ...numerics.vec3 import Vec3, cross as cross_of, dot, load_mat3_at, subtract
 from ...transforms import cross
 from ..mesh import TriangleMesh, lengths
 from ..topology import EdgeTable
@@ -216,19 +217,13 @@ def _angle(sine: float, cosine: float) -> float:
 
 
 @numba.njit(cache=True)
-def _solid_angle(px: float, py: float, pz: float, triangle: Array) -> float:
+def _solid_angle(point: Vec3, triangles: Array, f: int) -> float:
     """Return half the solid angle under which a triangle is seen."""
-    ax, ay, az = triangle[0, 0] - px, triangle[0, 1] - py, triangle[0, 2] - pz
-    bx, by, bz = triangle[1, 0] - px, triangle[1, 1] - py, triangle[1, 2] - pz
-    cx, cy, cz = triangle[2, 0] - px, triangle[2, 1] - py, triangle[2, 2] - pz
-    a = np.sqrt(ax * ax + ay * ay + az * az)
-    b = np.sqrt(bx * bx + by * by + bz * bz)
-    c = np.sqrt(cx * cx + cy * cy + cz * cz)
-    numerator = (ax * (by * cz - bz * cy) + ay * (bz * cx - bx * cz) + az * (bx * cy - by * cx))
-    denominator = (a * b * c + (ax * bx + ay * by + az * bz) * c
-                   + (bx * cx + by * cy + bz * cz) * a
-                   + (cx * ax + cy * ay + cz * az) * b)
-    return _angle(numerator, denominator)
+    corners = load_mat3_at(triangles, f)
+    a, b, c = subtract(corners[0], point), subtract(corners[1], point), subtract(corners[2], point)
+    to_a, to_b, to_c = np.sqrt(dot(a, a)), np.sqrt(dot(b, b)), np.sqrt(dot(c, c))
+    denominator = (to_a * to_b * to_c + dot(a, b) * to_c + dot(b, c) * to_a + dot(c, a) * to_b)
+    return _angle(dot(a, cross_of(b, c)), denominator)
 
 
 @numba.njit(cache=True, nogil=True)
@@ -245,10 +240,10 @@ def _winding_numbers(points: Array, triangles: Array, skipped: IntArray,
                     and boxes[p, 0, 2] <= pz <= boxes[p, 1, 2]):
                 for f in range(firsts[p], firsts[p + 1]):
                     if f != skipped[i]:
-                        total += _solid_angle(px, py, pz, triangles[f])
+                        total += _solid_angle((px, py, pz), triangles, f)
             else:
                 for f in range(fan_firsts[p], fan_firsts[p + 1]):
-                    total += _solid_angle(px, py, pz, fans[f])
+                    total += _solid_angle((px, py, pz), fans, f)
         numbers[i] = total / (2.0 * np.pi)
     return numbers
 

@@ -227,7 +227,8 @@ def _assumed_back(relief: Relief, method: str, distance: float) -> Array:
     From a ``distance`` rays touch a round body before its widest section: where the line of
     sight is off the view by an angle, at a depth less by the share of its sine.
     """
-    near, (narrow, wide) = relief.nearest, sorted(relief.outline_widths())
+    near = float(relief.depth[relief.cover > 0.5].min())
+    narrow, wide = sorted(relief.outline_widths())
     if method == 'extrude':
         return np.full_like(relief.depth, near + narrow)
     half = 0.5 * float(np.sqrt(narrow * wide))

@@ -64,11 +64,6 @@ class Relief:
     axes: Array
     rim_depth: float
 
-    @property
-    def nearest(self) -> float:
-        """Return the least depth inside the outline [m]."""
-        return float(self.depth[self.cover > 0.5].min())
-
     def outline_widths(self) -> Array:
         """Return the widths (2,) of the outline along its principal axes [m]."""
         places = self.pixel * np.argwhere(self.cover > 0.5)

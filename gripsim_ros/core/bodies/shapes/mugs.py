@@ -59,19 +59,14 @@ def mug(
     if wall >= 0.5 * radius or wall >= 0.5 * height or edge_length > 0.25 * radius:
         raise MeshError('a mug needs a wall below half its radius and height and edges of at '
                         f'most a quarter of its radius, got {wall:g} and {edge_length:g} m')
-    profile = _section(radius, height, wall, edge_length)
+    inner = radius - wall
+    profile = refine_profile([[0.0, 0.0], [radius, 0.0], [radius, height], [inner, height],
+                              [inner, wall], [0.0, wall]], edge_length)
     segments = 2 * int(np.ceil(np.pi * radius / edge_length))
     cup = revolve(profile, segments)
     lower, upper = (_window(profile, segments, radius, height, share) for share in FEET)
     faces = _cut(cup, len(profile) - 2, segments, (lower, upper))
     return _with_handle(cup, faces, lower.loop(segments), upper.loop(segments, True), edge_length)
-
-
-def _section(radius: float, height: float, wall: float, edge_length: float) -> Array:
-    inner = radius - wall
-    corners = [[0.0, 0.0], [radius, 0.0], [radius, height], [inner, height], [inner, wall],
-               [0.0, wall]]
-    return refine_profile(corners, edge_length)
 
 
 def _window(profile: Array, segments: int, radius: float, height: float, share: float) -> _Window:

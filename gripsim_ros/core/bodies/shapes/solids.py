@@ -90,12 +90,9 @@ def sphere(
         turn *= np.sign(np.linalg.det(turn))
         steps = generator.uniform(-1.0, 1.0, points.shape) / np.sqrt(3.0)
         # The closest vertices of the geodesic sphere stand at 0.8 of the mean side.
-        points = unit_rows(points + 0.8 * jitter * _mean_side(frequency) * steps) @ turn.T
+        side = np.sqrt(4.0 * np.pi / (20.0 * frequency ** 2) * 4.0 / np.sqrt(3.0))
+        points = unit_rows(points + 0.8 * jitter * side * steps) @ turn.T
     return TriangleMesh(radius * points, faces)
-
-
-def _mean_side(frequency: int) -> float:
-    return float(np.sqrt(4.0 * np.pi / (20.0 * frequency ** 2) * 4.0 / np.sqrt(3.0)))
 
 
 def ellipsoid(semi_axes: ArrayLike, edge_length: float = 0.004) -> TriangleMesh:
