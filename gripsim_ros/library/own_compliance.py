@@ -13,6 +13,7 @@ import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
@@ -39,7 +40,7 @@ class OwnCompliance:
 
     def __init__(self, grasp_object: GraspObject, mechanics: MechanicsOptions,
                  beside: bool) -> None:
-        self._object, self._mechanics = grasp_object, mechanics.with_elasticity('body')
+        self._object, self._mechanics = grasp_object, replace(mechanics, elasticity='body')
         self._beside = beside and _is_writable(self._mechanics.compliance.folder)
         self._process: multiprocessing.process.BaseProcess | None = None
 

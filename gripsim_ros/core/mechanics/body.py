@@ -81,7 +81,7 @@ class ElasticBody:
             return self
         if model not in self._others:
             other = copy(self)
-            other.options, other._others = self.options.with_elasticity(model), {}
+            other.options, other._others = replace(self.options, elasticity=model), {}
             self._others[model] = other
         return self._others[model]
 
@@ -281,9 +281,12 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
 def deform_body(body: ElasticBody, contact: ContactProblem,
                 patches: LoadedPatches) -> DeformedSurface:
     """Return the surface of a body under its loaded patches."""
+    solution, moves = patches.solution, None
+    if solution.correction is not None:
+        moves = body.compliance.surface_moves(body.interpolation, solution.correction,
+                                              solution.forces)
     return deform_surface(body.mesh, body.material, _loads(body, contact, patches),
-                          body.options.surface, _moves_of_body(body, patches.solution),
-                          body.undeformed)
+                          body.options.surface, moves, body.undeformed)
 
 
 def shift_of_centre(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches,
@@ -314,12 +317,6 @@ def _moves_by_friction(body: ElasticBody, solution: ContactForces, correction: N
 def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -> SurfaceLoads:
     return surface_loads(contact.nodes, patches.solution, patches.results,
                          body.options.forces.softening)
-
-
-def _moves_of_body(body: ElasticBody, solution: ContactForces) -> Array | None:
-    if solution.correction is None:
-        return None
-    return body.compliance.surface_moves(body.interpolation, solution.correction, solution.forces)
 
 
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,

@@ -51,10 +51,6 @@ class MechanicsOptions(Options, section='mechanics'):
     elasticity: str = option('half_space', among='half_space, body, auto')
     compliance: ComplianceOptions = field(default_factory=ComplianceOptions)
 
-    def with_elasticity(self, elasticity: str) -> 'MechanicsOptions':
-        """Return options with another model of the object; errors as of the options."""
-        return replace(self, elasticity=elasticity)
-
     def with_folder(self, folder: Path) -> 'MechanicsOptions':
         """Return options that keep compliances in a folder, unless they name one."""
         if self.compliance.folder:

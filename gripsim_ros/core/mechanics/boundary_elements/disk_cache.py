@@ -136,8 +136,7 @@ class LazyCompliance:
 
 def nearest_ratio(poisson_ratio: float) -> float:
     """Return the Poisson's ratio for which a compliance is made."""
-    steps = round(poisson_ratio / RATIO_STEP)
-    return float(min(max(steps * RATIO_STEP, MIN_RATIO), MAX_RATIO))
+    return float(np.clip(round(poisson_ratio / RATIO_STEP) * RATIO_STEP, MIN_RATIO, MAX_RATIO))
 
 
 def cache_key(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> str:

@@ -64,7 +64,7 @@ def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple
     for _ in range(SPLIT_PASSES):
         table = edge_table(faces)
         ends, place = table.ends, table.edge_of_side
-        lengths = _distances(vertices, ends)
+        lengths = np.linalg.norm(vertices[ends[:, 0]] - vertices[ends[:, 1]], axis=1)
         # Only the longest side of some triangle, so that needles become rounder.
         split = np.zeros(len(ends), bool)
         split[np.take_along_axis(place, lengths[place].argmax(axis=1)[:, None], 1)[:, 0]] = True
@@ -76,12 +76,6 @@ def _split_long_edges(vertices: Array, faces: IntArray, longest: float) -> tuple
         vertices = np.concatenate([vertices, vertices[ends[split]].mean(axis=1)])
         faces = _split_faces(faces, middle[place], lengths[place])
     return vertices, faces
-
-
-def _distances(points: Array, pairs: IntArray) -> Array:
-    """Return how far apart the points of pairs ``(m, 2)`` are [m]."""
-    steps = points[pairs[:, 0]] - points[pairs[:, 1]]
-    return np.sqrt((steps ** 2).sum(axis=1))
 
 
 def _split_faces(faces: IntArray, middles: IntArray, lengths: Array) -> IntArray:
@@ -155,7 +149,7 @@ class _EdgeCollapse:
     def _pass(self, shortest: float) -> int:
         """Collapse each edge that is short at the start, if it may be; return how many."""
         edges = edge_table(self.faces_left()).ends
-        lengths = _distances(self.points, edges)
+        lengths = np.linalg.norm(self.points[edges[:, 0]] - self.points[edges[:, 1]], axis=1)
         order = np.argsort(lengths, kind='stable')
         collapsed, touched = 0, set()
         for u, v in edges[order[:int((lengths < shortest).sum())]].tolist():

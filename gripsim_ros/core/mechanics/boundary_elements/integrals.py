@@ -218,13 +218,9 @@ def _integrate(x: Array, nodes: Array, q: int, own: int, nu: float, t_part: Arra
             levels[waiting:waiting + 4] = level + 1
             waiting += 4
             continue
-        part = 0.25 ** level
-        if ratio < FAR_RATIO:
-            _quadrature(x, nodes, q, frame, part, SEVEN_POINTS, SEVEN_WEIGHTS, nu, t_part, u_part,
-                        r_part)
-        else:
-            _quadrature(x, nodes, q, frame, part, THREE_POINTS, THREE_WEIGHTS, nu, t_part, u_part,
-                        r_part)
+        places, weights = ((SEVEN_POINTS, SEVEN_WEIGHTS) if ratio < FAR_RATIO else
+                           (THREE_POINTS, THREE_WEIGHTS))
+        _quadrature(x, nodes, q, frame, 0.25 ** level, places, weights, nu, t_part, u_part, r_part)
 
 
 @njit(cache=True)

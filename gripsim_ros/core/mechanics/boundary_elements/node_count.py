@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from ...arrays import Array
 from ...bodies import TriangleMesh
 from ...contact.geometry.ray_casting import AHEAD, cast_rays
-from ...contact.geometry.vp_tree import VpTree, build_vp_tree
+from ...contact.geometry.vp_tree import build_vp_tree
 
 #: Rays through the body, their start below its surface over its size, and the share of them
 #: that may find less than the thickness that counts [-].
@@ -45,17 +44,9 @@ def thickness(mesh: TriangleMesh) -> float:
     tree = build_vp_tree(mesh.vertices, mesh.faces)
     grown = np.cumsum(mesh.face_areas)
     faces = np.searchsorted(grown, (np.arange(RAYS) + 0.5) / RAYS * grown[-1])
-    corners = mesh.vertices[mesh.faces[faces]]
-    inward = np.cross(corners[:, 2] - corners[:, 0], corners[:, 1] - corners[:, 0])
-    inward /= np.sqrt((inward ** 2).sum(axis=1))[:, None]
-    starts = corners.mean(axis=1) + RAY_START * tree.size * inward
-    return float(np.quantile([_way(tree, start, along)
-                              for start, along in zip(starts, inward)], THIN_SHARE))
-
-
-def _way(tree: VpTree, start: Array, along: Array) -> float:
-    """Return how far it is to the surface, the body's size where a ray finds none [m]."""
-    hits = cast_rays(tree, start[None], along, 0.0)
-    if hits.positions[0, AHEAD] < 0:
-        return float(tree.size)
-    return float(hits.distances[0, AHEAD])
+    inward = -mesh.face_normals[faces]
+    starts = mesh.face_centroids[faces] + RAY_START * tree.size * inward
+    ways = [cast_rays(tree, start[None], along, 0.0).distances[0, AHEAD]
+            for start, along in zip(starts, inward)]
+    # The body's size stands for the way of a ray that finds no surface.
+    return float(np.quantile(np.minimum(ways, tree.size), THIN_SHARE))

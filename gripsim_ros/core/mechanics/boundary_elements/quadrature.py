@@ -25,20 +25,11 @@ SEVEN_WEIGHTS = np.array([0.225, *([(155.0 - np.sqrt(15.0)) / 1200.0] * 3),
                           *([(155.0 + np.sqrt(15.0)) / 1200.0] * 3)])
 
 
-def vertex_points(count: int = 6) -> tuple[Array, Array]:
-    """Return barycentric points and weights for 1/r at the first corner (Duffy 1982)."""
-    x, w = np.polynomial.legendre.leggauss(count)
-    x, w = 0.5 * (x + 1.0), 0.5 * w
-    points, weights = [], []
-    for s, ws in zip(x, w):
-        for t, wt in zip(x, w):
-            points.append([1.0 - s, s * (1.0 - t), s * t])
-            weights.append(2.0 * s * ws * wt)
-    return np.array(points), np.array(weights)
-
-
-VERTEX_POINTS, VERTEX_WEIGHTS = vertex_points()
-
+#: The same for 1/r at the first corner (Duffy 1982).
+_X, _W = np.polynomial.legendre.leggauss(6)
+_S, _T = np.repeat(0.5 * (_X + 1.0), len(_X)), np.tile(0.5 * (_X + 1.0), len(_X))
+VERTEX_POINTS = np.stack([1.0 - _S, _S * (1.0 - _T), _S * _T], axis=1)
+VERTEX_WEIGHTS = 0.5 * _S * np.outer(_W, _W).ravel()
 #: Where an element is far: all points of its parts, their weights, shape functions, their slopes
 #: and linear hats.
 FAR_COUNT = 4 * len(THREE_WEIGHTS)

@@ -262,7 +262,4 @@ def image_sharing(depths: Array, weights: Array, radii: Array) -> float:
     the function positive while the radii stay below the layer's length ``sum w_m z_m``, the
     compliance of a wide load; a coarser grid needs more, and with 1 it always is.
     """
-    length = 0.0
-    for m in range(len(depths)):
-        length += weights[m] * depths[m]
-    return max(0.0, 1.0 - SHARING_SAFETY * length / radii.max())
+    return max(0.0, 1.0 - SHARING_SAFETY * (weights * depths).sum() / radii.max())

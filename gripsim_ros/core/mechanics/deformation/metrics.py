@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from ...arrays import Array
+from ...bodies.mesh import lengths
 from ...numerics.kernels import njit
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
@@ -89,11 +90,11 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
     under the patch's normal forces.
     """
     rotation, translation = fit_rigid_motion(undeformed, deformed, areas)
-    sizes = _lengths(deformed - (undeformed @ rotation.T + translation))
+    sizes = lengths(deformed - (undeformed @ rotation.T + translation))
     rows = solution.rows[solution.loaded]
     moves = solution.displacements[solution.loaded, None] * nodes.normals[rows]
     stays = nodes.points[rows] @ rotation.T + translation
-    dents = _lengths(nodes.points[rows] + moves - stays)
+    dents = lengths(nodes.points[rows] + moves - stays)
     patches, node_areas = nodes.patches[rows], nodes.areas[rows]
 
     def summed(values: Array) -> Array:
@@ -113,10 +114,6 @@ def measure_deformation(undeformed: Array, deformed: Array, areas: Array, nodes:
         patch_strain_energies=energies, patch_von_mises=stresses,
         patch_max_deformations=deepest[results.rows],
         patch_mean_deformations=summed(dents * node_areas) / summed(node_areas))
-
-
-def _lengths(vectors: Array) -> Array:
-    return np.sqrt((vectors ** 2).sum(axis=1))
 
 
 def fit_rigid_motion(before: Array, after: Array, weights: Array) -> tuple[Array, Array]:

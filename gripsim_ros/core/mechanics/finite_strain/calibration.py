@@ -166,8 +166,7 @@ def _coefficients(unit: _UnitCurve, law: str, curves: Sequence[MeasuredCurve]
 
 def _exponent(value: float) -> tuple[float]:
     """Return an exponent as Ogden's law takes it, which has none at 0."""
-    return (float(value) if abs(value) >= LEAST_EXPONENT
-            else float(np.copysign(LEAST_EXPONENT, value)),)
+    return (float(np.copysign(max(abs(value), LEAST_EXPONENT), value)),)
 
 
 def _inside(curve: MeasuredCurve, limit: float, thickness: float) -> MeasuredCurve:

@@ -18,7 +18,7 @@ from ...bodies.tetrahedra import fill_with_tetrahedra, tetrahedron_volumes
 from ...contact import ContactMesh
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.curved_surface import CurvedSurface, lift_onto_surface
-from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, subtract
+from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, subtract
 from ..quadratic_elements import EDGES, shape_slopes
 from .solid import POINTS, QuadraticSolid
 
@@ -64,7 +64,7 @@ def mesh_body(mesh: TriangleMesh, edge_length: float, contact: Array,
             break
     points, corners = refine(points, corners, _sizes(contact, contact_edge), MAX_TETRAHEDRA)
     surface = ContactMesh(mesh)
-    outer = _surface_points(points, corners)
+    outer = np.unique(QuadraticSolid.of_tetrahedra(points, corners).faces[:, :3])
     points = _fitted(surface, points, corners, outer)
     return _curved(surface, QuadraticSolid.of_tetrahedra(points, corners))
 
@@ -78,16 +78,8 @@ def _sizes(contact: Array, contact_edge: float) -> Callable[[Array], Array]:
     return wanted
 
 
-def _surface_points(points: Array, corners: IntArray) -> BoolArray:
-    sides = np.sort(corners[:, [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]]], axis=-1)
-    faces, count = np.unique(sides.reshape(-1, 3), axis=0, return_counts=True)
-    outer = np.zeros(len(points), bool)
-    outer[faces[count == 1]] = True
-    return outer
-
-
-def _fitted(surface: ContactMesh, points: Array, corners: IntArray, outer: BoolArray) -> Array:
-    """Move the points of the surface onto it, but where a tetrahedron would be crushed."""
+def _fitted(surface: ContactMesh, points: Array, corners: IntArray, outer: IntArray) -> Array:
+    """Move points ``outer`` of the surface onto it, but where a tetrahedron would be crushed."""
     moved = points.copy()
     moved[outer], _ = closest_on_surface(surface, points[outer])
     before = tetrahedron_volumes(points, corners)
@@ -237,6 +229,5 @@ def _lifted(corners: Array, surface: CurvedSurface, points: Array, positions: In
         way = (normal[0] / length, normal[1] / length, normal[2] / length)
         _, moved, _ = lift_onto_surface(corners, surface.normals, surface.limits, positions[k],
                                         (u, v, 1.0 - u - v), way)
-        for i in range(3):
-            lifted[k, i] = moved[i]
+        store_vec3(lifted, k, moved)
     return lifted

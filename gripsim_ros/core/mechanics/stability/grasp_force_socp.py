@@ -76,10 +76,8 @@ class ForceSpace:
         self.limits = np.where(used.passive, np.minimum(passive, used.max_normal_forces),
                                used.max_normal_forces)
         self.active = ~used.passive
-        self._moments, self._bounded, self._torques = self._joints(torque_map, torque_limits)
-        self.torque_limits = np.zeros(0)
-        if self._bounded.any():
-            self.torque_limits = np.asarray(torque_limits, float)[self._bounded]
+        self._moments, self._bounded, self._torques, self.torque_limits = self._joints(
+            torque_map, torque_limits)
         self.place(centre_of_mass)
 
     def place(self, centre_of_mass: Array) -> None:
@@ -110,14 +108,15 @@ class ForceSpace:
         return bool(least[1] > ROCKING_GAIN ** 2 * max(least[0], 0.0))
 
     def _joints(self, torque_map: Array | None, torque_limits: Array | None
-                ) -> tuple[Array, BoolArray, Array]:
+                ) -> tuple[Array, BoolArray, Array, Array]:
         """
         Return what patches' torques ask of the joints (J, k, 3), which of these have limits.
 
-        Last the rows (j, 4k) of those that have.
+        Last the rows (j, 4k) of those that have, and these limits (j,).
         """
         if torque_map is None or torque_limits is None:
-            return (np.zeros((0, self.count, 3)), np.zeros(0, bool), np.zeros((0, 4 * self.count)))
+            return (np.zeros((0, self.count, 3)), np.zeros(0, bool), np.zeros((0, 4 * self.count)),
+                    np.zeros(0))
         limits = checked_array(torque_limits, 'torque_limits', 'J', finite=False)
         torque_map = checked_array(torque_map, 'torque_map', len(limits), 6 * self.total)
         if not (limits >= 0.0).all():
@@ -129,7 +128,7 @@ class ForceSpace:
         columns *= self._radii
         bounded = np.isfinite(limits)
         rows = columns.reshape(len(limits), 4 * self.count)
-        return blocks[:, :, 1], bounded, rows[bounded]
+        return blocks[:, :, 1], bounded, rows[bounded], limits[bounded]
 
     def polish(self, gamma: Array, wrench: Array) -> Array:
         """Return the nearest forces that balance the scaled wrench to round-off."""

@@ -10,8 +10,7 @@ from ..grasp_forces import cone_violation
 
 
 def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
-                          friction: float, internal: Array | None = None,
-                          length_scale: float = 0.0) -> tuple[Array, Array]:
+                          friction: float, internal: Array | float = 0.0) -> tuple[Array, Array]:
     """
     Return the pseudo-inverse's contact forces and how far they leave the cones.
 
@@ -21,10 +20,8 @@ def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: 
     ----------
     patches, wrenches, centre_of_mass, friction
         As in ``solve_minimal_forces``; all patches count.
-    internal : (k, 4) float or None
+    internal : (k, 4) float, or 0
         ``gamma_0``, of which the part that presses without moving the object is kept.
-    length_scale : float
-        As in ``TorqueOptions``.
 
     Returns
     -------
@@ -39,12 +36,9 @@ def pseudo_inverse_forces(patches: ContactSet, wrenches: Array, centre_of_mass: 
     follows from their equation (1); without cones the least forces have ``gamma_0 = 0``.
     """
     space = ForceSpace(patches, np.arange(patches.count), centre_of_mass, None, None,
-                       MinimalForceOptions(), TorqueOptions(length_scale, tilting_share=0.0))
-    inverse = np.linalg.pinv(space.map)
+                       MinimalForceOptions(), TorqueOptions(tilting_share=0.0))
     scaled = checked_array(wrenches, 'wrenches', 'c', 6) / space.unit
-    gamma = -scaled @ inverse.T
-    if internal is not None:
-        start = np.asarray(internal, float).reshape(-1)
-        gamma = gamma + start - inverse @ (space.map @ start)
+    start = np.broadcast_to(internal, (patches.count, 4)).reshape(-1)
+    gamma = start - (scaled + space.map @ start) @ np.linalg.pinv(space.map).T
     gamma = gamma.reshape(len(scaled), patches.count, 4)
     return gamma, cone_violation(gamma, friction).max(1, initial=-np.inf)
