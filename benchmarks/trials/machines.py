@@ -116,8 +116,9 @@ def launch(tally: Tally) -> None:
 
 def doctor(tally: Tally) -> None:
     """Ask the doctor about the suite that runs: nothing of it may be called bad."""
-    done = subprocess.run([sys.executable, '-m', 'gripsim_ros.apps.cli', 'doctor', '--json'],
-                          capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, '-m', 'gripsim_ros.apps.cli', 'doctor', '--thorough', '--json'],
+        capture_output=True, text=True)
     findings = json.loads(done.stdout)['findings'] if done.stdout else []
     bad = [f'{f["subject"]}: {f["found"]}' for f in findings if f['state'] == 'bad']
     tally.check(done.returncode == 0 and not bad and len(findings) > 40, 'gripsim doctor',

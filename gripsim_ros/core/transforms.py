@@ -4,11 +4,11 @@ Rigid transforms as ``(..., 4, 4)`` matrices; ``T_a_b`` is the pose of b in a.
 Quaternions are x, y, z, w. Points are rows.
 """
 
+import math
 import warnings
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial.transform import Rotation
 
 from .arrays import Array
 from .errors import ShapeError
@@ -17,6 +17,11 @@ from .numerics.kernels import njit
 
 #: How far from orthonormal what is taken for a rotation may be.
 RIGID = 1e-3
+#: How far products of rows of a rotation may be from 0 before the nearest rotation is taken.
+ORTHOGONAL = 1e-12
+
+#: x, y, z, w.
+Quaternion = tuple[float, float, float, float]
 
 
 def transform(rotation: Array, translation: Array) -> Array:
@@ -97,7 +102,7 @@ def from_pose(position: Array, quaternion: Array) -> Array:
         raise ShapeError(f'a pose must be finite, got {position} and {quaternion}')
     if abs(norm - 1.0) > 1e-3:
         raise ShapeError(f'a quaternion must have norm 1 (x, y, z, w), got {norm:.4g}')
-    return transform(Rotation.from_quat(quaternion / norm).as_matrix(), position)
+    return transform(_rotation_of(_unit((quaternion / norm).tolist())), position)
 
 
 def checked_rigid(T_a_b: ArrayLike, name: str) -> Array:
@@ -155,12 +160,76 @@ def to_pose(T_a_b: Array) -> tuple[Array, Array]:
     T_a_b = checked_rigid(T_a_b, 'a pose')
     if T_a_b.ndim != 2:
         raise ShapeError(f'a pose must have shape (4, 4), got {T_a_b.shape}')
-    quaternion = Rotation.from_matrix(T_a_b[:3, :3]).as_quat()
+    quaternion = np.array(_quaternion_of(T_a_b[:3, :3]))
     return T_a_b[:3, 3].copy(), np.where(quaternion[3] < 0.0, -quaternion, quaternion)
+
+
+def _quaternion_of(rotation: Array) -> Quaternion:
+    """
+    Return the unit quaternion of a rotation (3, 3), of one that is off by a little the nearest's.
+
+    Notes
+    -----
+    Source: Markley, Unit Quaternion from Rotation Matrix, J. Guidance, Control, and Dynamics
+    31(2), 2008: from the row whose number is largest.
+    """
+    gram = rotation @ rotation.T
+    if not np.allclose(gram, np.eye(3), atol=ORTHOGONAL):
+        left, _, right = np.linalg.svd(rotation)
+        rotation = left @ right
+    R = rotation.tolist()
+    trace = R[0][0] + R[1][1] + R[2][2]
+    diagonal = [R[0][0], R[1][1], R[2][2], trace]
+    i = diagonal.index(max(diagonal))
+    if i == 3:
+        return _unit([R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1], 1.0 + trace])
+    j, k = (i + 1) % 3, (i + 2) % 3
+    quaternion = [0.0, 0.0, 0.0, R[k][j] - R[j][k]]
+    quaternion[i] = 1.0 - trace + 2.0 * R[i][i]
+    quaternion[j] = R[j][i] + R[i][j]
+    quaternion[k] = R[k][i] + R[i][k]
+    return _unit(quaternion)
+
+
+def _unit(quaternion: list[float]) -> Quaternion:
+    x, y, z, w = quaternion
+    norm = math.sqrt(x * x + y * y + z * z + w * w)
+    return x / norm, y / norm, z / norm, w / norm
+
+
+def _rotation_of(quaternion: Quaternion) -> Array:
+    """Return the rotation (3, 3) of a unit quaternion."""
+    x, y, z, w = quaternion
+    xx, yy, zz, ww = x * x, y * y, z * z, w * w
+    return np.array([
+        [xx - yy - zz + ww, 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), -xx + yy - zz + ww, 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), -xx - yy + zz + ww]])
+
+
+def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> Array:
+    """
+    Return the rotation (3, 3) of a URDF's roll, pitch and yaw [rad].
+
+    Turned about x first, then y, then z, axes that stay.
+    """
+    turned: Quaternion = (math.sin(0.5 * roll), 0.0, 0.0, math.cos(0.5 * roll))
+    turned = _product((0.0, math.sin(0.5 * pitch), 0.0, math.cos(0.5 * pitch)), turned)
+    turned = _product((0.0, 0.0, math.sin(0.5 * yaw), math.cos(0.5 * yaw)), turned)
+    return _rotation_of(turned)
+
+
+def _product(p: Quaternion, q: Quaternion) -> Quaternion:
+    """Return the quaternion of the rotation q, then p."""
+    return (p[3] * q[0] + q[3] * p[0] + (p[1] * q[2] - p[2] * q[1]),
+            p[3] * q[1] + q[3] * p[1] + (p[2] * q[0] - p[0] * q[2]),
+            p[3] * q[2] + q[3] * p[2] + (p[0] * q[1] - p[1] * q[0]),
+            p[3] * q[3] - p[0] * q[0] - p[1] * q[1] - p[2] * q[2])
 
 
 def from_rotation_vector(twist: Array) -> Array:
     """Return the transform with translation ``twist[:3]`` and rotation vector ``twist[3:]``."""
+    from scipy.spatial.transform import Rotation    # half of a start is what it brings along
     return transform(Rotation.from_rotvec(twist[3:]).as_matrix(), twist[:3])
 
 
@@ -179,6 +248,7 @@ def euler_angles(rotation: Array, axes: str) -> Array:
     Where the second angle makes the other two turn about one axis (gimbal lock), the third is
     0; they still are angles of the rotation, so nobody is warned.
     """
+    from scipy.spatial.transform import Rotation
     with warnings.catch_warnings():
         warnings.filterwarnings('ignore', 'Gimbal lock', UserWarning)
         angles: Array = Rotation.from_matrix(rotation).as_euler(axes)

@@ -251,6 +251,26 @@ def load_hand(path=''):
     return _load_own_hand(real, _changed(real))
 
 
+def load_outline(path=''):
+    """
+    Return what forward kinematics needs of a hand, its meshes not read; arguments as above.
+
+    Returns
+    -------
+    HandOutline
+
+    Raises
+    ------
+    HandError
+        The hand cannot be used.
+    """
+    from ..core.hand import HandOutline
+    if str(path):
+        return HandOutline.load(Path(path).expanduser().absolute(), None, resolve_uri)
+    share = share_directory()
+    return HandOutline.load(share / HAND_URDF, share / HAND_CONFIG, resolve_uri)
+
+
 @lru_cache(maxsize=4)
 def _load_own_hand(path, _):
     from ..core.hand import HandModel

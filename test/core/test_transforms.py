@@ -12,7 +12,7 @@ from transforms3d import affines, axangles, euler, quaternions
 from gripsim_ros.core.errors import ShapeError
 from gripsim_ros.core.transforms import (
     apply, checked_rigid, cross, euler_angles, from_pose, from_rotation_vector, inverse, rotate,
-    skew, to_pose)
+    rotation_of_rpy, skew, to_pose, transform)
 
 NUMBERS = st.floats(-10.0, 10.0)
 POINTS = st.tuples(NUMBERS, NUMBERS, NUMBERS).map(np.array)
@@ -114,3 +114,18 @@ def test_euler_angles_turn_about_fixed_axes_as_those_of_transforms3d(quaternion)
     rotation = quaternions.quat2mat(quaternion)
     np.testing.assert_allclose(euler.euler2mat(*euler_angles(rotation, 'xyz'), axes='sxyz'),
                                rotation, atol=NEAR_LOCK)
+
+
+@given(angles=st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3))
+def test_roll_pitch_and_yaw_are_those_of_transforms3d(angles):
+    np.testing.assert_allclose(rotation_of_rpy(*angles), euler.euler2mat(*angles, axes='sxyz'),
+                               atol=ROUND_OFF)
+
+
+@given(quaternion=QUATERNIONS, seed=st.integers(0, 1000))
+def test_a_rotation_that_is_off_by_a_little_counts_as_the_nearest(quaternion, seed):
+    rotation = quaternions.quat2mat(quaternion)
+    off = rotation + 1e-5 * np.random.default_rng(seed).normal(size=(3, 3))
+    left, _, right = np.linalg.svd(off)
+    turned = to_pose(transform(off, np.zeros(3)))[1]
+    np.testing.assert_allclose(quaternions.quat2mat(np.roll(turned, 1)), left @ right, atol=1e-9)

@@ -17,9 +17,10 @@ LAYERS = {
              '< hand < grasp_theory, contact < mechanics, planning < arm < pipeline'),
     'core.bodies': ('material, oriented_box, topology < mesh < mass, reading, '
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
-    'core.hand': ('description, files < tree < shapes < loading '
+    'core.hand': ('description, files < tree < outline < shapes < loading '
                   '< model < kinematics < published'),
-    'core.numerics': 'kernels, simd < nnls, summation, vec3 < cholesky, socp < complementarity',
+    'core.numerics': ('kernel_type < kernels, simd < nnls, summation, vec3 < cholesky, socp '
+                      '< complementarity'),
     'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
@@ -50,6 +51,7 @@ LAYERS = {
     'ros.markers': 'layers < legend, way < finger_forces, scenes',
     'ros.nodes': 'base < executor, hand, ring < planner',
     'apps': 'doctor, examples, report, sweep < view < cli',
+    'apps.doctor': 'finding < packages, running_suite < examination',
     'apps.report': ('curves, packing, style < closure_picture, contact_picture, motion_payload, '
                     'section_picture, squeeze_picture < motion_picture, payload < pictures '
                     '< html'),

@@ -9,7 +9,7 @@ from gripsim_ros.core.errors import HandError, ShapeError, TaskError
 from gripsim_ros.core.grasp_theory.contact_set import ContactSet, TorqueOptions
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
 from gripsim_ros.core.grasp_theory.wrench_space import primitive_wrenches
-from gripsim_ros.core.hand.loading import parse_config
+from gripsim_ros.core.hand.outline import parse_config
 from gripsim_ros.core.hand.description import three_numbers
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.contact_forces import ContactForceOptions, PatchNodes

@@ -16,6 +16,9 @@ def doctor(
         network: Annotated[bool, typer.Option(
             help='Also look at a running suite.')] = True,
         hand: Hand = '',
+        thorough: Annotated[bool, typer.Option(
+            '--thorough', help='Also import every package, read the hand\'s meshes, run the '
+                               'kernels.')] = False,
         json: Annotated[bool, typer.Option('--json', help='JSON on standard output.')] = False,
         out: Annotated[Path | None, typer.Option(
             '--out', help='Write the JSON to a file.')] = None) -> int:
@@ -25,7 +28,7 @@ def doctor(
     if hand:
         existing_file(hand, 'hand')
     findings = []
-    for finding in examine(network, hand):
+    for finding in examine(network, hand, thorough, say):
         findings.append(finding)
         if not json:
             print(f'{SIGNS[finding.state]} {finding.subject}: {finding.found}', flush=True)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .arguments import finite_numbers
-from .inputs import InputError, read_hand
+from .inputs import InputError, read_outline
 from .options import Hand
 from .output import check_writable, print_table, write_json
 
@@ -22,15 +22,17 @@ def fk(
     import numpy as np
 
     from ...core.hand import forward_kinematics
+    from ...core.numerics.kernels import interpreted
     from ...core.transforms import to_pose
     check_writable(out)
     positions = finite_numbers('--joints', joints)
-    model = read_hand(hand)
+    model = read_outline(hand)
     if len(positions) != len(model.joint_names):
         raise InputError(f'--joints takes {len(model.joint_names)} angles '
                          f'({", ".join(model.joint_names)}), got {len(positions)}')
-    poses = [to_pose(T_palm_link) for T_palm_link in
-             np.asarray(forward_kinematics(model, positions[None]))[0]]
+    with interpreted():
+        poses = [to_pose(T_palm_link) for T_palm_link in
+                 np.asarray(forward_kinematics(model, positions[None]))[0]]
     write_json({'base_link': model.base_link, 'links': {
         name: {'position': position, 'orientation': orientation}
         for name, (position, orientation) in zip(model.link_names, poses)}}, json, out)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ...core.bodies import LoadedMesh, Material
-    from ...core.hand import HandModel
+    from ...core.hand import HandModel, HandOutline
 
 
 class InputError(GripsimError):
@@ -72,6 +72,14 @@ def read_hand(file: str = '') -> HandModel:
     if file:
         existing_file(file, 'hand')
     return load_hand(file)
+
+
+def read_outline(file: str = '') -> HandOutline:
+    """Return the hand of a file without its meshes; '' is the one that comes along."""
+    from ...library.resources import load_outline
+    if file:
+        existing_file(file, 'hand')
+    return load_outline(file)
 
 
 def hand_of_grasps(file: str, content: Any, what: str = 'grasps are') -> HandModel:

@@ -1,15 +1,19 @@
 """The parts of a hand: pads, links with their surfaces, fingers, preshapes."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..arrays import Array
-from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
 from ..fields import checked_array
+
+if TYPE_CHECKING:
+    from ..bodies.mesh import TriangleMesh
 
 
 @dataclass(frozen=True)

@@ -15,18 +15,19 @@ from ..batches import ConfigurationBatch, LinkStateBatch
 from ..fields import checked_array
 from ..numerics.kernels import njit
 from .model import HandModel
+from .outline import HandOutline
 from .tree import PRISMATIC, REVOLUTE, JointedChain
 
 TreeArguments = tuple[IntArray, Array, Array, IntArray, IntArray, Array, Array]
 
 
-def forward_kinematics(hand: HandModel, joint_positions: ArrayLike) -> Array:
+def forward_kinematics(hand: HandModel | HandOutline, joint_positions: ArrayLike) -> Array:
     """
     Return the pose of every link with geometry in the palm.
 
     Parameters
     ----------
-    hand : HandModel
+    hand : HandModel or HandOutline
     joint_positions : (n, J) float
         Actuated joints in the hand's order [rad]; limits are not applied.
 

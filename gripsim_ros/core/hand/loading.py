@@ -1,52 +1,32 @@
-"""Assemble a hand from its URDF, its configuration and its link meshes."""
+"""Assemble a hand from its outline and its link meshes."""
 
-from collections.abc import Mapping
-import hashlib
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import yaml
 
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import HandError
 from .description import Finger, Pad, Preshape, checked_direction, named_vector
-from .files import Resolver, mesh_finder
+from .outline import HandOutline, Part
 from .shapes import LinkShape, load_shape, make_link, united
-from .tree import (
-    FIXED, Joint, KinematicTree, Limit, Robot, build_tree, neighbours, parse_urdf, per_joint)
+from .tree import Joint, KinematicTree, Limit, Robot, neighbours, per_joint
 
 
-def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
-              resolve_uri: Resolver | None = None) -> dict[str, Any]:
+def read_hand(outline: HandOutline) -> dict[str, Any]:
     """Return the fields of a ``HandModel`` by name; see ``HandModel.load``."""
-    own_file = config_path is None
-    config_path = Path(urdf_path if config_path is None else config_path)
-    config_text = _read(config_path)
-    config = parse_config(config_text, config_path.name)
-    urdf_path = _urdf_of(config, config_path) if own_file else Path(urdf_path)
-    urdf = _read(urdf_path)
-    robot = parse_urdf(urdf, urdf_path.name)
-    joint_names = tuple(str(name) for name in config['joints'])
-    tree = build_tree(robot, config['base_link'], joint_names)
-    packages = {str(name): config_path.parent / str(folder)
-                for name, folder in (config.get('packages') or {}).items()}
-    shapes, notes = _shapes(robot, tree, config.get('merge_fixed', False),
-                            mesh_finder(urdf_path, packages, resolve_uri))
-    names = tuple(shapes)
-    if config['base_link'] not in names:
-        raise HandError(f'base_link {config["base_link"]!r} has no collision geometry')
-    frames = np.array([tree.names.index(name) for name in names])
+    config, robot, tree = outline.config, outline.robot, outline.tree
+    joint_names, names, frames = outline.joint_names, outline.link_names, outline.link_frames
+    shapes = [_shape(link, parts, outline) for link, parts in zip(names, outline.parts)]
     pads, surfaces = read_pads(config), _surfaces(config, names)
     lower, upper = joint_limits(robot, tree, joint_names)
     moves = _moves_link(tree, frames, len(joint_names))
     kinds = {joint.name: joint.type for joint in robot.joints}
     return {
-        'name': str(config['name']),
-        'id': _content_hash(urdf, config_text, list(shapes.values())),
-        'base_link': config['base_link'], 'joint_names': joint_names, 'link_names': names,
+        'name': outline.name, 'id': outline.content_id(),
+        'base_link': outline.base_link, 'joint_names': joint_names, 'link_names': names,
         'links': tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
-                       for name, shape in shapes.items()),
+                       for name, shape in zip(names, shapes)),
         'joint_lower': lower, 'joint_upper': upper,
         **{key: _own_or_urdf(config, key, robot, joint_names, limit) for key, limit in (
             ('joint_efforts', 'effort'), ('joint_velocities', 'velocity'))},
@@ -56,56 +36,23 @@ def read_hand(urdf_path: str | Path, config_path: str | Path | None = None,
             config.get('adjacent') or [], HandError, f'adjacent: expected pairs of {list(names)}'),
         'fingers': _fingers(config, tree, frames, names, moves),
         'preshapes': read_preshapes(config, joint_names, lower, upper),
-        'palm_index': names.index(config['base_link']), 'tree': tree, 'link_frames': frames,
+        'palm_index': names.index(outline.base_link), 'tree': tree, 'link_frames': frames,
         'palm_axes': read_palm_axes(config),
         'prismatic': np.array([kinds[name] == 'prismatic' for name in joint_names]),
-        'notes': notes, 'files': (urdf_path.absolute(), config_path.absolute())}
+        'notes': tuple(dict.fromkeys(
+            [*outline.notes, *(note for shape in shapes for note in shape.notes)])),
+        'files': outline.files}
 
 
-def _urdf_of(config: Mapping[str, Any], config_path: Path) -> Path:
-    """Return the URDF that a hand's file names, relative to itself."""
-    if not config.get('urdf'):
-        raise HandError(f'{config_path.name}: names no URDF; add the key urdf, a path relative to '
-                        'the file itself')
-    return config_path.parent / config['urdf']
-
-
-def _shapes(robot: Robot, tree: KinematicTree, merge_fixed: bool, find: Resolver
-            ) -> tuple[dict[str, LinkShape], tuple[str, ...]]:
-    """
-    Return the shapes of the links with geometry, by name in the tree's order; and notes.
-
-    With ``merge_fixed`` a link that is fixed to another is a part of it. Where it has no visual
-    shape though the other has one, it is a safety envelope of an arm's software, larger than
-    what is there, and left out.
-    """
-    links = {link.name: link for link in robot.links}
-    base = tree.names[0]
-    visual = set() if any(links[name].collisions for name in tree.names) else set(tree.names)
-    visual |= set() if links[base].collisions or merge_fixed else {base}
-    notes = [f'{name}: no collision shape; its visual one stands for it' for name in tree.names
-             if name in visual and links[name].visuals]
-    parts: dict[str, list[LinkShape]] = {}
-    T_carrier = np.tile(np.eye(4), (len(tree.names), 1, 1))
-    carrier = list(range(len(tree.names)))
-    for f, name in enumerate(tree.names):
-        if merge_fixed and f > 0 and tree.kind[f] == FIXED:
-            above = int(tree.parent[f])
-            carrier[f], T_carrier[f] = carrier[above], T_carrier[above] @ tree.T_parent_joint[f]
-        collisions = links[name].visuals if name in visual else links[name].collisions
-        if not collisions:
-            continue
-        if carrier[f] != f and links[tree.names[carrier[f]]].visuals and not links[name].visuals:
-            notes.append(f'{name}: collision shapes without visual ones, fixed to '
-                         f'{tree.names[carrier[f]]}: left out as a safety envelope')
-            continue
-        shape = load_shape(name, collisions, find)
-        if carrier[f] != f:
-            shape = LinkShape(shape.mesh.with_transform(T_carrier[f]), shape.digest, shape.notes)
-        parts.setdefault(tree.names[carrier[f]], []).append(shape)
-    shapes = {name: united(name, parts[name]) for name in tree.names if name in parts}
-    return shapes, tuple(dict.fromkeys(
-        [*notes, *(note for shape in shapes.values() for note in shape.notes)]))
+def _shape(name: str, parts: Sequence[Part], outline: HandOutline) -> LinkShape:
+    """Return the shape of a link with geometry, its parts as one."""
+    pieces = []
+    for part in parts:
+        shape = load_shape(part.name, part.collisions, outline.find)
+        if part.T_link_part is not None:
+            shape = LinkShape(shape.mesh.with_transform(part.T_link_part), shape.notes)
+        pieces.append(shape)
+    return united(name, pieces)
 
 
 def _own_or_urdf(config: Mapping[str, Any], key: str, robot: Robot,
@@ -114,23 +61,6 @@ def _own_or_urdf(config: Mapping[str, Any], key: str, robot: Robot,
     if key in config:
         return per_joint_numbers(config, key, joint_names)
     return per_joint(robot, joint_names, lambda joint: getattr(_limit(joint), limit))
-
-
-def _read(path: str | Path) -> bytes:
-    try:
-        return Path(path).read_bytes()
-    except OSError as error:
-        raise HandError(f'cannot read {path}: {error.strerror}') from None
-
-
-def _content_hash(urdf: bytes, config: bytes, shapes: list[LinkShape]) -> str:
-    """Hash contents: line ends of text and places of files do not matter."""
-    digest = hashlib.sha256()
-    for text in (urdf, config):
-        digest.update(hashlib.sha256(text.replace(b'\r\n', b'\n')).digest())
-    for shape in shapes:
-        digest.update(shape.digest)
-    return digest.hexdigest()
 
 
 def _surfaces(config: Mapping[str, Any], names: tuple[str, ...]) -> Mapping[str, Any]:
@@ -205,40 +135,8 @@ def _fingers(config: Mapping[str, Any], tree: KinematicTree, frames: IntArray,
     return tuple(fingers)
 
 
-_KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
-         'adjacent', 'preshapes', 'urdf', 'packages', 'approach', 'across', 'merge_fixed',
-         'joint_efforts', 'joint_velocities'}
-_REQUIRED = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'preshapes'}
 #: Largest cosine between the directions of approach and across [-].
 MOST_ALONG = 0.99
-
-
-def parse_config(text: bytes, label: str) -> dict[str, Any]:
-    """
-    Return the content of a hand's file.
-
-    Raises
-    ------
-    HandError
-        It is no YAML, a key is unknown or missing, or a value is of the wrong kind.
-    """
-    try:
-        config = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise HandError(f'{label}: not readable YAML: {" ".join(str(error).split())}') from None
-    if not isinstance(config, dict):
-        raise HandError(f'{label}: expected a mapping with the keys {sorted(_REQUIRED)}')
-    if set(config) - _KEYS:
-        raise HandError(f'{label}: unknown key {sorted(set(config) - _KEYS, key=str)[0]!r}; '
-                        f'allowed are {sorted(_KEYS)}')
-    if _REQUIRED - set(config):
-        raise HandError(f'{label}: key {sorted(_REQUIRED - set(config))[0]!r} is missing')
-    for key, kind in (('base_link', str), ('joints', list), ('fingers', dict), ('preshapes', dict),
-                      ('pads', dict), ('surfaces', dict), ('adjacent', list), ('urdf', str),
-                      ('packages', dict), ('merge_fixed', bool)):
-        if not isinstance(config.get(key) or kind(), kind):
-            raise HandError(f'{label}: {key} must be a {kind.__name__}, got {config[key]!r}')
-    return config
 
 
 def read_pads(config: Mapping[str, Any]) -> dict[str, Pad]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import HandError
 from .description import Finger, HandLink, Preshape, named_vector
-from .loading import read_hand
+from .outline import HandOutline
 from .tree import KinematicTree
 
 
@@ -105,7 +105,8 @@ class HandModel:
         MeshError
             A link's mesh cannot be used.
         """
-        return cls(**read_hand(urdf_path, config_path, resolve_uri))
+        from .loading import read_hand      # with what reads meshes, which takes a second to load
+        return cls(**read_hand(HandOutline.load(urdf_path, config_path, resolve_uri)))
 
     @property
     def approach(self) -> Array:

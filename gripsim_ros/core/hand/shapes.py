@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from ..bodies.reading import quiet_reader, read_triangles
 from ..errors import GripsimError, HandError, MeshError
 from .description import HandLink, Pad, checked_direction, three_numbers
 from .files import Resolver
+from .outline import mesh_file
 from .tree import Collision, origin_matrix
 
 
@@ -33,12 +33,10 @@ class LinkShape:
     """
     A link's surface in the link's frame [m].
 
-    ``digest`` is the hash of the files that it came from, '' of primitives alone; ``notes`` say
-    what was done to it.
+    ``notes`` say what was done to it.
     """
 
     mesh: TriangleMesh
-    digest: bytes
     notes: tuple[str, ...] = ()
 
 
@@ -83,16 +81,15 @@ def united(name: str, pieces: Sequence[LinkShape]) -> LinkShape:
         The union cannot be used.
     """
     if len(pieces) == 1:
-        return LinkShape(refined(pieces[0].mesh), pieces[0].digest, pieces[0].notes)
+        return LinkShape(refined(pieces[0].mesh), pieces[0].notes)
     notes = tuple(note for piece in pieces for note in piece.notes)
-    digest = hashlib.sha256(b''.join(piece.digest for piece in pieces)).digest()
     mesh = _union([piece.mesh for piece in pieces])
     if mesh is None:
         points = np.concatenate([piece.mesh.vertices for piece in pieces])
-        return LinkShape(refined(_hull(points)), digest, (
+        return LinkShape(refined(_hull(points)), (
             *notes, f'{name}: {len(pieces)} shapes that cannot be united; their convex hull '
             'stands for them'))
-    return LinkShape(refined(mesh), digest, notes)
+    return LinkShape(refined(mesh), notes)
 
 
 def refined(mesh: TriangleMesh) -> TriangleMesh:
@@ -125,17 +122,15 @@ def _union(meshes: Iterable[TriangleMesh]) -> TriangleMesh | None:
 def _piece(name: str, collision: Collision, find: Resolver) -> LinkShape:
     geometry, placed = collision.geometry, origin_matrix(collision.origin)
     if not hasattr(geometry, 'filename'):
-        return LinkShape(_primitive(name, geometry).with_transform(placed), b'')
+        return LinkShape(_primitive(name, geometry).with_transform(placed))
     scale = np.ones(3) if geometry.scale is None else np.asarray(geometry.scale, float)
     if scale.shape != (3,) or not np.isfinite(scale).all() or not scale.all():
         raise HandError(f'link {name!r}: the scale of a mesh must be three numbers, none of '
                         f'them 0, got {scale.tolist()}')
-    path = Path(find(geometry.filename))
-    if not path.is_file():
-        raise HandError(f'link {name!r}: no mesh at {geometry.filename}')
+    path = mesh_file(name, collision, find)
+    assert path is not None
     mesh, notes = _closed_mesh(name, path, scale)
-    return LinkShape(mesh.with_transform(placed), hashlib.sha256(path.read_bytes()).digest(),
-                     notes)
+    return LinkShape(mesh.with_transform(placed), notes)
 
 
 def _closed_mesh(name: str, path: Path, scale: Array) -> tuple[TriangleMesh, tuple[str, ...]]:

@@ -7,11 +7,10 @@ import io
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.spatial.transform import Rotation
 
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import GripsimError, HandError
-from ..transforms import transform
+from ..transforms import rotation_of_rpy, transform
 
 
 class Origin(Protocol):
@@ -300,7 +299,7 @@ def origin_matrix(origin: Origin | None) -> Array:
     """Return the ``(4, 4)`` pose of a URDF ``<origin>``; identity where there is none."""
     position, rpy = (None, None) if origin is None else (origin.xyz, origin.rpy)
     rotation = np.eye(3) if rpy is None or not np.any(rpy) else \
-        Rotation.from_euler('xyz', rpy).as_matrix()
+        rotation_of_rpy(*map(float, rpy))
     return transform(rotation, np.zeros(3) if position is None else np.asarray(position, float))
 
 

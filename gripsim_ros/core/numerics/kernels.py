@@ -4,17 +4,25 @@ How kernels are declared, and what keeps compiling them short.
 Numba compiles each of numpy's functions of arrays anew for each kernel that uses it, and with
 ``a[i] = b`` of two arrays the text of the error of shapes that do not fit: thousands of
 instructions in every kernel that calls such a one. Loops over entries have neither.
+
+The compiler itself is loaded when the first kernel is called: that takes half a second, which
+a program that needs none need not wait for.
 """
 
+import os
 import types
-from collections.abc import Callable
-from functools import partial, update_wrapper
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache, partial, update_wrapper
 from typing import Any, cast, TypeVar
 
-import numba
-from numba.extending import models, register_model, typeof_impl
-
 F = TypeVar('F', bound=Callable[..., Any])
+
+#: Set where numba compiles nothing, and leaves each function as it is.
+PLAIN = 'NUMBA_DISABLE_JIT'
+#: Whether kernels that were not called before run as Python.
+_interpreted: ContextVar[bool] = ContextVar('interpreted', default=False)
 
 
 class Kernel(partial[Any]):
@@ -23,44 +31,76 @@ class Kernel(partial[Any]):
 
     Most kernels are called by kernels alone. What takes Python's objects apart and makes them anew
     was a sixth of what LLVM got to compile; now only those have it that Python calls. A
-    ``partial``, since its calls cost nothing: in a method's, a plan spent some hundredths.
+    ``partial``, since its calls cost nothing: in a method's, a plan spent some hundredths. Until
+    its first call it is one of ``_call_first``, and numba does not know it.
     """
 
-    #: What kernels call.
-    from_kernels: Any
+    _source: Callable[..., Any]
+    _options: dict[str, Any]
 
     def __new__(cls, source: Callable[..., Any], **options: Any) -> 'Kernel':
-        """Declare both to numba, whose options are given."""
-        kernel = super().__new__(cls, numba.njit(no_cfunc_wrapper=True, **options)(source))
+        """Keep the function, and the options of ``numba.njit`` for when it is called."""
+        def call_first(*arguments: Any, **named: Any) -> Any:
+            function = source if _interpreted.get() else kernel.from_python
+            return function(*arguments, **named)
+
+        kernel = super().__new__(cls, call_first)
         update_wrapper(kernel, source)
-        # None of them holds Python's lock of its own.
-        options.pop('nogil', None)
-        kernel.from_kernels = numba.njit(
-            no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(_renamed(source))
+        kernel._source, kernel._options = source, options
         return kernel
+
+    @property
+    def from_python(self) -> Any:
+        """Return what Python calls; from the first time on, calls of the kernel go there."""
+        found = vars(self).get('_from_python')
+        if found is None:   # two threads may come here at once: the first one's is kept
+            made = _compiler().njit(no_cfunc_wrapper=True, **self._options)(self._source)
+            found = vars(self).setdefault('_from_python', made)
+            self.__setstate__((found, (), {}, vars(self)))  # type: ignore[attr-defined]
+        return found
+
+    @property
+    def from_kernels(self) -> Any:
+        """Return what kernels call."""
+        found = vars(self).get('_from_kernels')
+        if found is None:
+            # None of them holds Python's lock of its own.
+            options = {key: value for key, value in self._options.items() if key != 'nogil'}
+            made = _compiler().njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(
+                _renamed(self._source))
+            found = vars(self).setdefault('_from_kernels', made)
+        return found
 
     @property
     def signatures(self) -> list[Any]:
         """Return the kinds of arguments that it is compiled for."""
-        from_python: Any = self.func
-        return from_python.signatures + self.from_kernels.signatures
+        known = (vars(self).get(name) for name in ('_from_python', '_from_kernels'))
+        return [kinds for made in known if made is not None for kinds in made.signatures]
 
 
-class KernelType(numba.types.Dispatcher):  # type: ignore[misc]
+@contextmanager
+def interpreted() -> Iterator[None]:
     """
-    What a kernel is to kernels that call it.
+    Have this thread run kernels that were not called before as Python, in a ``with`` statement.
 
-    Numba would compile one that is called with constants anew for each constant.
+    For a few numbers, where loading the compiler would take far longer. The answers are those of
+    the compiled kernel: numba keeps the order of operations, and its functions are libm's.
     """
+    before = _interpreted.set(True)
+    try:
+        yield
+    finally:
+        _interpreted.reset(before)
 
-    def get_call_type(self, context: Any, args: Any, kws: Any) -> Any:
-        """Return the signature of a call, in which constants are of their numbers' kinds."""
-        return super().get_call_type(context, tuple(map(numba.types.unliteral, args)), {
-            name: numba.types.unliteral(kind) for name, kind in kws.items()})
 
+@cache
+def _compiler() -> types.ModuleType:
+    """Return numba, told what kernels are."""
+    import numba
 
-register_model(KernelType)(models.OpaqueModel)
-typeof_impl.register(Kernel)(lambda kernel, context: KernelType(kernel.from_kernels))
+    from .kernel_type import register_kernels
+    register_kernels(Kernel, lambda kernel: kernel.from_kernels)
+    return numba
 
 
 def _renamed(source: Callable[..., Any]) -> Callable[..., Any]:
@@ -74,8 +114,8 @@ def _renamed(source: Callable[..., Any]) -> Callable[..., Any]:
 def njit(**options: Any) -> Callable[[F], F]:
     """Return a decorator that makes a kernel of a function, with options of ``numba.njit``."""
     def declare(source: F) -> F:
-        if numba.config.DISABLE_JIT or 'inline' in options:
-            return numba.njit(no_cfunc_wrapper=True, **options)(source)
+        if 'inline' in options or os.environ.get(PLAIN, '0') not in ('', '0'):
+            return cast(F, _compiler().njit(no_cfunc_wrapper=True, **options)(source))
         return cast(F, Kernel(source, **options))
     return declare
 

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from gripsim_ros.apps import doctor
 from gripsim_ros.apps.cli.inputs import InputError
 from gripsim_ros.apps.cli.main import main
+from gripsim_ros.apps.doctor import BAD, running_suite
 from gripsim_ros.ros import environment
 
 rclpy = pytest.importorskip('rclpy')
@@ -20,7 +20,7 @@ def default_domain(tmp_path, monkeypatch):
     domain = environment.claim_domain()
     lock = held.pop(domain)
     monkeypatch.setattr(environment.tempfile, 'gettempdir', lambda: str(tmp_path))
-    for module in (environment, doctor):
+    for module in (environment, running_suite):
         monkeypatch.setattr(module, 'DEFAULT_DOMAIN', domain)
     monkeypatch.delenv('ROS_DOMAIN_ID')
     yield domain
@@ -78,12 +78,15 @@ def test_one_looks_for_a_suite_as_one_listens_to_it(default_domain, monkeypatch)
 
 
 def test_the_doctor_looks_at_a_suite_in_the_default_domain(launched, monkeypatch):
-    monkeypatch.setattr(doctor, 'LONGEST_LOOK', 1.0)    # most of that suite never comes
-    suite = next(found for found in doctor._network('') if found.subject == 'suite')
-    assert suite.state == doctor.BAD
+    monkeypatch.setattr(running_suite, 'LONGEST_LOOK', 1.0)     # most of it never comes
+    told = []
+    suite = next(found for found in running_suite.check_suite('', told.append)
+                 if found.subject == 'suite')
+    assert suite.state == BAD
+    assert f'ROS domain {launched}: 3 s, up to ' in told[0]
     assert suite.found.startswith(f'domain {launched}, namespace /left: forward_kinematics, ')
 
 
 def test_the_doctor_says_in_which_domain_nothing_is(default_domain):
-    found = list(doctor._network(''))
+    found = list(running_suite.check_suite('', lambda line: None))
     assert [finding.found for finding in found] == [f'no node of it in domain {default_domain}']

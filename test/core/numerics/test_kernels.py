@@ -1,6 +1,8 @@
 """What kernels share: how they are declared, and copying without numpy's functions."""
 
-from gripsim_ros.core.numerics.kernels import copy_entries, njit
+import threading
+
+from gripsim_ros.core.numerics.kernels import copy_entries, interpreted, njit
 import numpy as np
 from numpy.testing import assert_array_equal
 import pytest
@@ -58,3 +60,39 @@ def test_only_what_python_calls_has_an_entry_for_it(call):
 def test_what_is_compiled_for_kernels_is_kept_apart_from_what_python_calls():
     """One without an entry, loaded where Python calls, would end the process."""
     assert twice.func.py_func.__qualname__ != twice.from_kernels.py_func.__qualname__
+
+
+@njit()
+def halved(x):
+    return 0.5 * x
+
+
+@njit()
+def sum_of_halves(x):
+    total = 0.0
+    for i in range(len(x)):
+        total += halved(x[i])
+    return total
+
+
+def test_kernels_run_as_python_only_where_that_is_asked_for_and_until_they_are_compiled():
+    x = np.array([1e16, 1.0, -1e16, 1.0])
+    with interpreted():
+        assert sum_of_halves(x) == 0.5
+        assert sum_of_halves.signatures == halved.signatures == []
+    assert sum_of_halves(x) == 0.5
+    assert len(sum_of_halves.signatures) == len(halved.signatures) == 1
+    with interpreted():
+        assert sum_of_halves(x[::2]) == 0.0
+    assert len(sum_of_halves.signatures) == 2   # it runs compiled wherever it is
+
+
+def test_threads_do_not_make_others_run_kernels_as_python():
+    @njit()
+    def doubled(x):
+        return x + x
+    with interpreted():
+        thread = threading.Thread(target=lambda: doubled(1.0))
+        thread.start()
+        thread.join()
+    assert len(doubled.signatures) == 1
