@@ -37,12 +37,17 @@ def manage_memory() -> bool:
     return False
 
 
-def return_memory() -> None:
+def return_memory(collect: bool = True) -> None:
     """
-    Give freed memory back to the system, which glibc's heaps keep else.
+    Give freed memory back to the system, which glibc's heaps keep else: a few milliseconds.
 
-    What refers to itself is freed first: a few objects with large arrays wait long for that.
+    Parameters
+    ----------
+    collect : bool
+        Free what refers to itself first, in some tenths of a second: a few objects with large
+        arrays wait long for that.
     """
-    gc.collect()
+    if collect:
+        gc.collect()
     with suppress(OSError, AttributeError):     # another C library
         ctypes.CDLL(None).malloc_trim(0)

@@ -17,8 +17,6 @@ from xml.parsers import expat
 import zipfile
 
 import numpy as np
-import trimesh
-from trimesh.resolvers import FilePathResolver
 
 from ..arrays import Array, IntArray
 from ..errors import MeshError
@@ -32,9 +30,11 @@ MAX_FACES = 2_000_000
 #: placing grows with the square of the depth.
 MAX_PARTS = 10_000
 MAX_DEPTH = 64
-#: What trimesh reads but holds no surface, or hides its size.
-_NOT_MESHES = frozenset({'svg', 'dxf', 'xyz', 'zip', 'bz2', 'tar.gz', 'tar.bz2', 'stl_ascii'})
-
+#: Of a binary STL file, as the format is told apart from the one in words; its bytes before the
+#: triangles, and those of each: a normal, three corners, two bytes for whatever.
+BINARY_STL = 'binary stl'
+STL_HEADER = 84
+STL_RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('rest', '<u2')])
 _reading: ContextVar[bool] = ContextVar('reading a mesh', default=False)
 
 
@@ -57,30 +57,10 @@ def quiet_reader() -> Iterator[None]:
         _reading.reset(token)
 
 
-class _FilesBeside(FilePathResolver):
-    """Files that a mesh file refers to, such as glTF buffers: only those beside or below it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__(str(path))
-        self._folder, self._size = path.resolve().parent, path.stat().st_size
-
-    def get(self, name: str) -> bytes:
-        place = (self._folder / name.strip()).resolve()
-        if self._folder not in place.parents:
-            raise MeshError(f'{self.file_path}: refers to {name!r}, allowed are files beside or '
-                            'below it')
-        if not place.is_file():
-            raise MeshError(f'{self.file_path}: refers to {name!r}, there is no such file')
-        self._size += place.stat().st_size
-        if self._size > MAX_BYTES:
-            raise MeshError(f'{self.file_path}: has {self._size / 1e6:.0f} MB with what it refers '
-                            f'to, allowed are {MAX_BYTES / 1e6:.0f} MB')
-        return place.read_bytes()
-
-
 def mesh_formats() -> tuple[str, ...]:
     """Return the file name endings, without dot, of the formats that are read."""
-    return tuple(sorted(set(trimesh.available_formats()) - _NOT_MESHES))
+    from .parsing import known_formats
+    return known_formats()
 
 
 def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
@@ -110,15 +90,14 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
     """
     path = Path(path)
     ending = _check_file(path)
+    if ending == BINARY_STL:
+        return _read_stl(path)
     try:
         with quiet_reader():
             if ending in SCENES:
                 _check_counts(path, *count_instances(path, ending))
-            loaded = trimesh.load(
-                str(path), file_type=ending, resolver=_FilesBeside(path), process=False,
-                maintain_order=True, skip_materials=True)
-            _check_scene(path, loaded)
-            parts = list(_parts(loaded))
+            from .parsing import parse      # with trimesh, which takes half a second to load
+            parts = parse(path, ending, _check_counts, MAX_BYTES, MAX_DEPTH)
     except MeshError:
         raise
     except Exception as error:  # whatever the parsers of a dozen formats may raise
@@ -132,39 +111,11 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
             np.concatenate([faces + start for (_, faces), start in zip(parts, starts)]))
 
 
-def _check_scene(path: Path, loaded: Any) -> None:
-    """Refuse what is too large, before any instance of it is copied."""
-    if isinstance(loaded, trimesh.Trimesh):
-        _check_face_count(path, len(loaded.faces))
-    if not isinstance(loaded, trimesh.Scene):
-        return
-    nodes = loaded.graph.geometry_nodes
-    _check_counts(path, sum(len(placed) for placed in nodes.values()),
-                  sum(len(getattr(loaded.geometry[name], 'faces', ())) * len(placed)
-                      for name, placed in nodes.items()))
-    above = loaded.graph.transforms.parents
-    for node in loaded.graph.nodes_geometry:
-        depth = 0
-        while node in above:
-            node, depth = above[node], depth + 1
-            if depth > MAX_DEPTH:
-                raise MeshError(f'{path}: nests its parts deeper than the {MAX_DEPTH} levels '
-                                'allowed')
-
-
-def _parts(loaded: Any) -> Iterator[tuple[Array, IntArray]]:
-    """Yield vertices and faces of each surface in what trimesh returned, placed."""
-    if isinstance(loaded, trimesh.Trimesh):
-        if len(loaded.faces):
-            yield (np.array(loaded.vertices, dtype=np.float64),
-                   np.array(loaded.faces, dtype=np.int64))
-        return
-    if not isinstance(loaded, trimesh.Scene):
-        return
-    for node in loaded.graph.nodes_geometry:
-        T_scene_part, name = loaded.graph[node]
-        for vertices, faces in _parts(loaded.geometry[name]):
-            yield vertices @ T_scene_part[:3, :3].T + T_scene_part[:3, 3], faces
+def _read_stl(path: Path) -> tuple[Array, IntArray]:
+    """Return the triangles of a binary STL file, a record of 50 bytes each."""
+    corners = np.fromfile(path, STL_RECORD, offset=STL_HEADER)['corners']
+    return (corners.reshape(-1, 3).astype(np.float64),
+            np.arange(3 * len(corners), dtype=np.int64).reshape(-1, 3))
 
 
 def _check_file(path: Path) -> str:
@@ -174,7 +125,7 @@ def _check_file(path: Path) -> str:
     if not path.is_file():
         raise MeshError(f'{path}: is not a file')
     ending = path.suffix.lower().lstrip('.')
-    if ending not in mesh_formats():
+    if ending != 'stl' and ending not in mesh_formats():
         raise MeshError(f'{path}: unknown mesh format {ending!r}; allowed are '
                         f'{", ".join(mesh_formats())}')
     try:
@@ -190,8 +141,9 @@ def _check_file(path: Path) -> str:
         raise MeshError(f'{path}: is empty')
     if size > MAX_BYTES:
         raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
-    _check_face_count(path, declared_faces(head, ending, size))
-    return ending
+    count = declared_faces(head, ending, size)
+    _check_face_count(path, count)
+    return BINARY_STL if ending == 'stl' and count else ending
 
 
 def _check_counts(path: Path, parts: int, faces: int) -> None:
@@ -207,9 +159,9 @@ def _check_face_count(path: Path, count: int) -> None:
 
 def declared_faces(head: bytes, ending: str, size: int) -> int:
     """Return the number of faces that the head of an STL or PLY file announces, or 0."""
-    if ending == 'stl' and len(head) >= 84:
-        count = struct.unpack('<I', head[80:84])[0]
-        return count if size == 84 + 50 * count else 0
+    if ending == 'stl' and len(head) >= STL_HEADER:
+        count = int(struct.unpack('<I', head[STL_HEADER - 4:STL_HEADER])[0])
+        return count if size == STL_HEADER + STL_RECORD.itemsize * count else 0
     if ending == 'ply':
         for line in head.split(b'\n'):
             words = line.split()

@@ -54,6 +54,8 @@ class LinkShapes:
         hulls = build_hulls(list(known.values()), np.array([order[key] for key in keys]))
         moved = hand.moves_link
         differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
+        for body in known.values():
+            body.mesh.clear_derived()
         return cls(hand.id, tuple(known[key] for key in keys), hulls,
                    np.ascontiguousarray(np.argwhere(np.triu(differ, 1))))
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
+from ..bodies.mesh import TriangleMesh
 from ..errors import HandError
 from .description import Finger, Pad, Preshape, checked_direction, named_vector
 from .outline import HandOutline, Part
@@ -17,16 +18,19 @@ def read_hand(outline: HandOutline) -> dict[str, Any]:
     """Return the fields of a ``HandModel`` by name; see ``HandModel.load``."""
     config, robot, tree = outline.config, outline.robot, outline.tree
     joint_names, names, frames = outline.joint_names, outline.link_names, outline.link_frames
-    shapes = [_shape(link, parts, outline) for link, parts in zip(names, outline.parts)]
+    shapes = _shared([_shape(link, parts, outline) for link, parts in zip(names, outline.parts)])
     pads, surfaces = read_pads(config), _surfaces(config, names)
     lower, upper = joint_limits(robot, tree, joint_names)
     moves = _moves_link(tree, frames, len(joint_names))
     kinds = {joint.name: joint.type for joint in robot.joints}
+    links = tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
+                  for name, shape in zip(names, shapes))
+    for shape in shapes:
+        shape.mesh.clear_derived()
     return {
         'name': outline.name, 'id': outline.content_id(),
         'base_link': outline.base_link, 'joint_names': joint_names, 'link_names': names,
-        'links': tuple(make_link(name, shape.mesh, surfaces.get(name, {}), pads)
-                       for name, shape in zip(names, shapes)),
+        'links': links,
         'joint_lower': lower, 'joint_upper': upper,
         **{key: _own_or_urdf(config, key, robot, joint_names, limit) for key, limit in (
             ('joint_efforts', 'effort'), ('joint_velocities', 'velocity'))},
@@ -53,6 +57,13 @@ def _shape(name: str, parts: Sequence[Part], outline: HandOutline) -> LinkShape:
             shape = LinkShape(shape.mesh.with_transform(part.T_link_part), shape.notes)
         pieces.append(shape)
     return united(name, pieces)
+
+
+def _shared(shapes: Sequence[LinkShape]) -> list[LinkShape]:
+    """Return shapes of which those with equal meshes, such as of three fingers, have the same."""
+    known: dict[str, TriangleMesh] = {}
+    return [LinkShape(known.setdefault(shape.mesh.content_hash, shape.mesh), shape.notes)
+            for shape in shapes]
 
 
 def _own_or_urdf(config: Mapping[str, Any], key: str, robot: Robot,

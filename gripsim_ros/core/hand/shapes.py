@@ -7,7 +7,6 @@ from typing import Any
 
 import manifold3d
 import numpy as np
-import trimesh
 
 from ..arrays import Array
 from ..bodies.loading import load_mesh, repair_mesh
@@ -110,6 +109,7 @@ def refined(mesh: TriangleMesh) -> TriangleMesh:
 
 def _union(meshes: Iterable[TriangleMesh]) -> TriangleMesh | None:
     """Return the union of closed meshes; None where it is no closed surface."""
+    import trimesh      # with much that a hand of plain meshes need not wait for
     solids = [trimesh.Trimesh(mesh.vertices, mesh.faces, process=False) for mesh in meshes]
     try:
         with quiet_reader():
@@ -154,6 +154,7 @@ def _closed_mesh(name: str, path: Path, scale: Array) -> tuple[TriangleMesh, tup
 
 
 def _hull(points: Array) -> TriangleMesh:
+    import trimesh
     try:
         hull = trimesh.convex.convex_hull(points)
     except (ValueError, IndexError, RuntimeError) as error:
@@ -169,6 +170,7 @@ def _primitive(name: str, geometry: object) -> TriangleMesh:
     if not len(numbers) or not (np.isfinite(numbers).all() and (numbers > 0.0).all()):
         raise HandError(f'link {name!r}: a {type(geometry).__name__.lower()} needs sizes above 0, '
                         f'got {numbers.tolist()}')
+    import trimesh
     if size is not None:
         body = trimesh.creation.box(np.asarray(size, float))
     elif length is not None:

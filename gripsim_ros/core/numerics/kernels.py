@@ -54,7 +54,10 @@ class Kernel(partial[Any]):
         """Return what Python calls; from the first time on, calls of the kernel go there."""
         found = vars(self).get('_from_python')
         if found is None:   # two threads may come here at once: the first one's is kept
-            made = _compiler().njit(no_cfunc_wrapper=True, **self._options)(self._source)
+            compiler = _compiler()
+            from .kernel_type import keep_code_alone
+            made = keep_code_alone(
+                compiler.njit(no_cfunc_wrapper=True, **self._options)(self._source))
             found = vars(self).setdefault('_from_python', made)
             self.__setstate__((found, (), {}, vars(self)))  # type: ignore[attr-defined]
         return found

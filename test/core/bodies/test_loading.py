@@ -13,7 +13,8 @@ import pytest
 import trimesh
 from numpy.testing import assert_allclose, assert_array_equal
 
-from gripsim_ros.core.bodies import load_mesh, read_triangles, reading, repair_mesh, shapes
+from gripsim_ros.core.bodies import (
+    load_mesh, parsing, read_triangles, reading, repair_mesh, shapes)
 from gripsim_ros.core.bodies.repair.holes import triangulate_loop
 from gripsim_ros.core.bodies.topology import edge_table
 from gripsim_ros.core.errors import GripsimError, MeshError, ShapeError
@@ -142,14 +143,14 @@ def test_a_broken_file_says_nothing_but_its_error(tmp_path):
 
 
 def test_the_readers_log_and_warnings_are_not_heard(tmp_path, monkeypatch, caplog, recwarn):
-    path = write(BOX, tmp_path / 'box.stl')
-    parse = reading.trimesh.load
+    path = write(BOX, tmp_path / 'box.obj')
+    parse = parsing.trimesh.load
 
     def noisy(*arguments, **options):
         logging.getLogger('trimesh').error('noise')
         warnings.warn('noise')
         return parse(*arguments, **options)
-    monkeypatch.setattr(reading.trimesh, 'load', noisy)
+    monkeypatch.setattr(parsing.trimesh, 'load', noisy)
     load_mesh(path)
     assert not caplog.records and not recwarn.list
     logging.getLogger('trimesh').error('somebody else speaks')
@@ -477,7 +478,7 @@ def test_a_file_that_is_too_large_is_not_parsed(tmp_path, monkeypatch):
 def test_a_binary_stl_with_too_many_faces_is_not_parsed(tmp_path, monkeypatch):
     path = write(BOX, tmp_path / 'box.stl')
     monkeypatch.setattr(reading, 'MAX_FACES', 11)
-    monkeypatch.setattr(reading.trimesh, 'load', None)
+    monkeypatch.setattr(reading, '_read_stl', None)
     with pytest.raises(MeshError, match='has 12 faces, allowed are 11'):
         load_mesh(path)
 
@@ -508,7 +509,7 @@ def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending
     path = scene_of(tmp_path / f'scene.{ending}', 3, nested)
     assert len(read_triangles(path)[1]) == 36
     monkeypatch.setattr(reading, limit, value)
-    monkeypatch.setattr(reading, '_parts', None)
+    monkeypatch.setattr(parsing, '_parts', None)
     if not counted:     # as in a format whose instances nobody counts
         monkeypatch.setattr(reading, 'SCENES', frozenset())
     with pytest.raises(MeshError, match=message):
@@ -518,7 +519,7 @@ def test_a_scene_with_too_much_in_it_is_not_copied(tmp_path, monkeypatch, ending
 def test_an_obj_with_too_many_faces_is_not_copied(tmp_path, monkeypatch):
     path = write(BOX, tmp_path / 'box.obj')
     monkeypatch.setattr(reading, 'MAX_FACES', 11)
-    monkeypatch.setattr(reading, '_parts', None)
+    monkeypatch.setattr(parsing, '_parts', None)
     with pytest.raises(MeshError, match='has 12 faces, allowed are 11'):
         read_triangles(path)
 

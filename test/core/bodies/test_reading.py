@@ -1,13 +1,17 @@
-"""Scenes that place much in a small file are refused before their parser copies anything."""
+"""Files that are refused before their parser copies anything; those read without a parser."""
 
 import json
 import re
+import struct
+import subprocess
+import sys
 import zipfile
 
+import numpy as np
 import pytest
 import trimesh
 
-from gripsim_ros.core.bodies import read_triangles, reading, shapes
+from gripsim_ros.core.bodies import parsing, read_triangles, reading, shapes
 from gripsim_ros.core.bodies.reading import count_instances
 from gripsim_ros.core.errors import MeshError
 
@@ -145,7 +149,7 @@ def test_many_instances_are_refused_before_they_are_parsed(tmp_path, monkeypatch
     if path.suffix[1:] not in reading.mesh_formats():
         pytest.skip(f'trimesh lacks a package to read {path.suffix}')
     monkeypatch.setattr(reading, 'MAX_FACES', 39 * FACES)
-    monkeypatch.setattr(reading.trimesh, 'load', None)
+    monkeypatch.setattr(parsing.trimesh, 'load', None)
     with pytest.raises(MeshError, match=r'(has \d+ faces, allowed are 468|places \d+ parts, '
                                         r'allowed are 10000)$'):
         read_triangles(path)
@@ -177,3 +181,28 @@ def test_a_part_within_itself_is_refused(tmp_path):
                      '<item objectid="1"/>')
     with pytest.raises(MeshError, match='cannot be read as 3MF .*a part contains itself'):
         read_triangles(path)
+
+
+@pytest.mark.parametrize('count', [1, 200])
+def test_binary_stl_files_are_read_as_trimesh_reads_them(tmp_path, count):
+    records = np.zeros(count, reading.STL_RECORD)
+    numbers = np.random.default_rng(count).normal(size=(count, 3, 3))
+    records['corners'], records['rest'] = numbers * 10.0 ** np.arange(-6, 3, 3), 7
+    path = tmp_path / 'some.stl'
+    path.write_bytes(b'solid'.ljust(80) + struct.pack('<I', count) + records.tobytes())
+    (vertices, faces), = parsing.parse(path, 'stl', lambda *_: None, 10**9, 1)
+    own = read_triangles(path)
+    assert own[0].dtype == vertices.dtype and own[1].dtype == faces.dtype
+    np.testing.assert_array_equal(own[0], vertices)
+    np.testing.assert_array_equal(own[1], faces)
+
+
+def test_a_binary_stl_file_is_read_without_trimesh(tmp_path):
+    records = np.zeros(1, reading.STL_RECORD)
+    records['corners'] = np.eye(3)
+    path = tmp_path / 'one.stl'
+    path.write_bytes(bytes(80) + struct.pack('<I', 1) + records.tobytes())
+    code = ('import sys; from gripsim_ros.core.bodies import read_triangles; '
+            'assert read_triangles(sys.argv[1])[1].tolist() == [[0, 1, 2]]; '
+            'assert "trimesh" not in sys.modules and "scipy.optimize" not in sys.modules')
+    subprocess.run([sys.executable, '-c', code, str(path)], check=True)

@@ -44,6 +44,13 @@ def test_sdh_has_the_contract_s_names(sdh):
     assert {'sdh_grasp_link', 'sdh_tip_link'} == set(sdh.frame_names) - set(sdh.link_names)
 
 
+def test_links_with_equal_shapes_have_the_same_mesh(sdh):
+    by_finger = [[link.mesh for link in sdh.links if f'_{name}' in link.name]
+                 for name in ('finger_1', 'finger_2', 'thumb_')]
+    assert len({id(mesh) for finger in by_finger for mesh in finger}) == 3
+    assert all(a is b for finger in by_finger for a, b in zip(by_finger[0], finger))
+
+
 def test_sdh_has_real_torque_and_velocity_limits(sdh):
     np.testing.assert_allclose(sdh.joint_efforts, [2.1, 2.1, 1.4, 2.1, 1.4, 2.1, 1.4],
                                rtol=0.0, atol=ATOL_ROUNDOFF)

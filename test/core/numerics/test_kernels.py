@@ -1,5 +1,9 @@
 """What kernels share: how they are declared, and copying without numpy's functions."""
 
+import json
+import os
+import subprocess
+import sys
 import threading
 
 from gripsim_ros.core.numerics.kernels import copy_entries, interpreted, njit
@@ -96,3 +100,34 @@ def test_threads_do_not_make_others_run_kernels_as_python():
         thread.start()
         thread.join()
     assert len(doubled.signatures) == 1
+
+
+#: Tells whether a kernel was compiled or loaded, and what of it is kept; then calls it from
+#: another one that is compiled now.
+KEPT = """
+import json
+from kernels_of_a_test import tripled
+from gripsim_ros.core.numerics.kernels import njit
+assert tripled(2.0) == 6.0
+dispatcher = tripled.from_python
+compiled, = dispatcher.overloads.values()
+
+@njit()
+def ninefold(x):
+    return tripled(tripled(x))
+
+assert ninefold(2.0) == 18.0
+print(json.dumps([sum(dispatcher.stats.cache_hits.values()),
+                  compiled.library._shared_module is None]))
+"""
+
+
+def test_of_a_kernel_that_is_loaded_the_code_alone_is_kept(tmp_path):
+    (tmp_path / 'kernels_of_a_test.py').write_text(
+        'from gripsim_ros.core.numerics.kernels import njit\n\n\n'
+        '@njit(cache=True)\ndef tripled(x):\n    return 3.0 * x\n')
+    environment = {**os.environ, 'PYTHONPATH': str(tmp_path), 'NUMBA_CACHE_DIR': str(tmp_path)}
+    for hits in (0, 1):
+        done = subprocess.run([sys.executable, '-c', KEPT], env=environment, check=True,
+                              capture_output=True, text=True)
+        assert json.loads(done.stdout) == [hits, bool(hits)]

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,9 @@ from ...errors import GripsimError, MeshError, ShapeError
 from ...fields import checked_array
 from ..loading import check_extent, finite_points, repair_mesh
 from ..mesh import TriangleMesh
-from .surface import Relief, build_relief, smooth_solid
+
+if TYPE_CHECKING:
+    from .surface import Relief
 
 #: How a scan can be closed; the first is the default.
 METHODS = ('mirror', 'extrude', 'convex')
@@ -130,6 +133,7 @@ def complete_scan(points: ArrayLike, method: str = '', scale: float = 1.0,
                   f'{" ".join(f"{number:.2f}" for number in view)}',)
     else:
         view, distance = _view_from(viewpoint, scale, cloud)
+    from .surface import build_relief, smooth_solid     # with much of scipy
     relief = None if name == 'convex' else build_relief(cloud, view, spacing)
     try:
         if relief is None:
@@ -220,7 +224,7 @@ def estimate_view(cloud: Array, spacing: float) -> Array:
     return view / np.linalg.norm(view)
 
 
-def _assumed_back(relief: Relief, method: str, distance: float) -> Array:
+def _assumed_back(relief: 'Relief', method: str, distance: float) -> Array:
     """
     Return the assumed depth (nx, ny) of the side that was not seen [m].
 

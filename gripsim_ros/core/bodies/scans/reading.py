@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import numpy as np
-import trimesh
 
 from ...arrays import Array
 from ...errors import ShapeError
@@ -97,6 +96,7 @@ def _read_array(path: Path) -> Array:
 
 
 def _read_cloud(path: Path) -> Array:
+    import trimesh
     with quiet_reader():
         loaded = trimesh.load(str(path), file_type='ply', process=False, maintain_order=True,
                               skip_materials=True)

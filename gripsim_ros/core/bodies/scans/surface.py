@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage
 from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
-import trimesh
 
 from ...arrays import Array, IntArray
 from ...errors import MeshError
@@ -235,6 +234,7 @@ def _shares(relief: Relief, back: Array) -> tuple[float, Array]:
 
 def _largest_part(vertices: Array, faces: IntArray) -> TriangleMesh:
     """Return the closed part with the most volume."""
+    import trimesh
     parts = trimesh.Trimesh(vertices, faces).split(only_watertight=True)
     if not len(parts):
         raise MeshError('no closed surface lies between front and back')

@@ -394,5 +394,4 @@ def let_go(msg, plan: _Plan | None = None) -> None:
         if request is not None and len(request.grasp_object.mesh.faces) > LARGE_MESH:
             request.grasp_object.mesh.clear_derived()      # it is held to be shown
             large = True
-    if large:
-        return_memory()
+    return_memory(collect=large)

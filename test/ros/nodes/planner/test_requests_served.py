@@ -233,24 +233,24 @@ def test_a_planner_is_gone_before_memory_is_given_back(node, monkeypatch):
     planners, alive = [], []
     monkeypatch.setattr(requests_served, 'LARGE_MESH', 2)
     monkeypatch.setattr(requests_served, 'return_memory',
-                        lambda: alive.append(planners[-1]() is not None))
+                        lambda collect: alive.append(planners[-1]() is not None))
     msg = PlanGrasp.Request(mesh=large_mesh(3))
     RequestServer(node)._serve(msg, PlanGrasp.Response(), work)
     assert alive == [False]
 
 
 @pytest.mark.parametrize('rooms, limit', [(ROOMS, LIMIT), (0, LIMIT), (ROOMS, 0.0)])
-def test_memory_of_large_meshes_goes_back_even_where_they_were_not_read(
+def test_freed_memory_goes_back_and_is_looked_for_after_large_meshes_even_if_not_read(
         node, monkeypatch, rooms, limit):
     given = []
-    monkeypatch.setattr(
-        requests_served, 'return_memory', lambda: given.append(len(goal.triangles)))
+    monkeypatch.setattr(requests_served, 'return_memory',
+                        lambda collect: given.append((len(goal.triangles), collect)))
     monkeypatch.setattr(requests_served, 'LARGE_MESH', 2)
     node.values['max_requests'] = rooms
     server = RequestServer(node)
     if not limit:
         node.read.set()
-    for count, expected in ((2, []), (3, [3])):
+    for count, expected in ((2, [(2, False)]), (3, [(2, False), (3, True)])):
         msg = PlanGrasp.Request(max_planning_time=limit)
         goal = msg.mesh = large_mesh(count)
         server.plan(msg, PlanGrasp.Response())

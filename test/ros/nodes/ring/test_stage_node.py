@@ -1,5 +1,7 @@
 """Parts of the nodes that need no other process: parameters, objects, copies, frames."""
 
+import subprocess
+import sys
 import time
 import weakref
 from types import SimpleNamespace
@@ -318,3 +320,13 @@ def test_a_planner_brings_an_object_again_after_many_others(ros, monkeypatch):
     finally:
         node.close()
         node.destroy_node()
+
+
+@pytest.mark.parametrize('node', ['forward_kinematics', 'contact_detection', 'deformation'])
+def test_a_node_with_a_hand_loads_nothing_that_others_than_requests_need(node):
+    """A parser of a dozen formats, and what it brings along, is 35 MB in each process."""
+    code = (f'import sys, gripsim_ros.ros.nodes.ring.{node}; '
+            'from gripsim_ros.library.resources import load_hand; load_hand(); '
+            'print(*{"trimesh", "networkx", "PIL", "shapely"} & set(sys.modules))')
+    done = subprocess.run([sys.executable, '-c', code], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == []
