@@ -319,7 +319,8 @@ def _nearest(points: Array, places: Array) -> Array:
 def _distances(one: Array, other: Array) -> Array:
     """Return the distances (n, a, b) of points (n, a, 3) and (n, b, 3)."""
     squares = (np.einsum('nai,nai->na', one, one)[:, :, None]
-               + np.einsum('nbi,nbi->nb', other, other)[:, None] - 2.0 * one @ other.swapaxes(1, 2))
+               + np.einsum('nbi,nbi->nb', other, other)[:, None]
+               - 2.0 * one @ other.swapaxes(1, 2))
     return np.sqrt(np.maximum(squares, 0.0))
 
 
