@@ -135,7 +135,7 @@ class Clock:
 
 
 def hold(hand, body: GraspObject, grasp, soft: SoftMesh, friction: float, mass: float,
-         by_feel: bool, unloading: float) -> Trial:
+         by_feel: bool, unloading: float, options=None) -> Trial:
     """Carry one trial out; ``friction`` and ``mass`` are over the planned ones."""
     begin, material = time.process_time(), body.material
     true = GraspObject(body.mesh, replace(material, friction=material.friction * friction,
@@ -143,7 +143,8 @@ def hold(hand, body: GraspObject, grasp, soft: SoftMesh, friction: float, mass: 
     judge = Judge(grasp)
     done = SimulatedGrasp(
         hand, true, grasp, Wishes(lift_height=LIFT, by_touch=True, hold_by_feel=by_feel),
-        execution_options(), body='soft', friction=material.friction, unloading_time=unloading,
+        options or execution_options(), body='soft', friction=material.friction,
+        unloading_time=unloading,
         soft=replace(soft, masses=soft.masses * true.mass_properties.mass))
     judge.execution, watch = done.execution, done.execution._watch
     clock = Clock(watch) if by_feel else None
@@ -179,25 +180,30 @@ def measure(arguments) -> list[Trial]:
     """Plan, draw and hold; tell each."""
     hand, found, chosen, held = load_default_hand(), [], bodies(), {}
     for name in arguments.names or chosen:
-        grasp = plan_grasps(chosen[name], hypotheses=arguments.hypotheses, count=1).grasps[0]
+        grasp = plan_grasps(chosen[name], hypotheses=arguments.hypotheses,
+                            count=arguments.rank).grasps[arguments.rank - 1]
         held[name] = chosen[name], grasp, tetrahedra(chosen[name])
         print(f'{name}: {len(held[name][2].nodes)} nodes, damage at {grasp.damage_margin:.2f} of '
               f'the planned forces, margin {grasp.margin:.2f}', flush=True)
-    draw = np.random.default_rng(arguments.seed)
+    draw, options = np.random.default_rng(arguments.seed), execution_options(
+        **({} if arguments.touch_speed is None else {'touch_speed': arguments.touch_speed}))
+    low, high = arguments.friction
     for number in range(arguments.trials):
         friction, mass = 1.0 + WRONG * (draw.choice((-1.0, 1.0), 2) if arguments.corners
                                         else draw.uniform(-1.0, 1.0, 2))
+        friction = low + (high - low) * (friction - 1.0 + WRONG) / (2.0 * WRONG)
         for body, grasp, soft in held.values():
             ways = arguments.ways if number < arguments.both else [FEEL]
-            found += draw_once(hand, body, grasp, soft, friction, mass, ways, arguments.unloading)
+            found += draw_once(hand, body, grasp, soft, friction, mass, ways, arguments.unloading,
+                               options)
             if arguments.out:
                 arguments.out.write_text(json.dumps([asdict(one) for one in found]))
     return found
 
 
-def draw_once(hand, body, grasp, soft, friction, mass, ways, unloading) -> list[Trial]:
+def draw_once(hand, body, grasp, soft, friction, mass, ways, unloading, options) -> list[Trial]:
     """Return and tell the trials of one draw."""
-    found = [hold(hand, body, grasp, soft, friction, mass, way == FEEL, unloading)
+    found = [hold(hand, body, grasp, soft, friction, mass, way == FEEL, unloading, options)
              for way in ways]
     for one in found:
         print(told(one), flush=True)
@@ -242,6 +248,10 @@ def main() -> int:
     parser.add_argument('--unloading', type=float, default=0.3, help='[s]')
     parser.add_argument('--corners', action='store_true',
                         help='friction and mass wrong by the whole of it, one way or the other')
+    parser.add_argument('--friction', type=float, nargs=2, default=(1.0 - WRONG, 1.0 + WRONG),
+                        metavar=('LOW', 'HIGH'), help='over the planned one')
+    parser.add_argument('--rank', type=int, default=1, help='of the grasp')
+    parser.add_argument('--touch-speed', type=float, help='[rad/s]; default: the executor\'s')
     parser.add_argument('--ways', nargs='+', choices=(PLANNED, FEEL), default=(PLANNED, FEEL))
     parser.add_argument('--both', type=int, default=10**6,
                         help='draws that are carried out in all ways; later ones by feel alone')

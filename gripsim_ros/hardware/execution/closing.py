@@ -64,6 +64,7 @@ class FingerWatch:
         self.notes: list[str] = []          # what the result is to tell
         self.given_up: set[str] = set()     # links whose contact is not expected any more
         self._moved, self._closing = False, np.sign(plan.rows[-1] - plan.rows[0])
+        self._sent_at, self._stood = 0.0, True      # rows, last; the hand has stood since
         self._pace = np.full(plan.rows.shape[1], np.inf)
         steps = np.abs(np.diff(plan.rows, axis=0)).max(axis=1) / np.diff(plan.times)
         self.speed = max(LEAST_SPEED, float(steps.max()))
@@ -76,7 +77,7 @@ class FingerWatch:
 
     def start(self, measured: Measurement) -> tuple[Array, Array]:
         """Closing begins; return the rows (m, J) [rad] to follow and their times (m,) [s]."""
-        self._start = measured.time
+        self._start = self._sent_at = measured.time
         return self._plan.rows, self._plan.times
 
     def sense(self, measured: Measurement, closing: bool) -> Measurement:
@@ -142,6 +143,7 @@ class FingerWatch:
     def _remaining(self, time: float) -> tuple[Array, Array]:
         """Return the rows (m, J) still to come and their times (m,) from ``time`` on."""
         elapsed, plan = time - self._start, self._plan
+        self._sent_at, self._moved, self._stood = time, False, False
         times = np.unique(np.round(np.concatenate(
             [[elapsed + SHORTEST], *(way.times(plan.times) for way in self._way.values()),
              plan.times, self._carrying_times()]), 6))
@@ -190,16 +192,20 @@ class FingerWatch:
         if before is not None and measured.time > before.time:
             speeds = (measured.joints - before.joints) / (measured.time - before.time)
             self._pace = np.abs(speeds)
-            self._moved |= bool((speeds * self._closing).max() >= REST_SPEED)
+            self._stood |= bool(self._pace.max() < REST_SPEED)
+            goes_on = self._stood or measured.time >= self._sent_at + self._options.lag_time
+            self._moved |= goes_on and bool((speeds * self._closing).max() >= REST_SPEED)
 
     def lagging(self, measured: Measurement) -> str:
         """
         Return joints that rest off their way although their finger touches nothing, or ''.
 
-        One that still moves is late, not blocked: a hand has ramps of its own. Until the first
-        joint moves, the hand may not yet have heard where it is sent.
+        One that still moves is late, not blocked: a hand has ramps of its own. While it stands
+        with all joints since it was sent somewhere last, the hand may not yet have heard where;
+        to obey new rows it stops.
         """
-        if not self._moved and measured.time < self._start + self._options.start_time:
+        standing = self._stood and not self._moved
+        if standing and measured.time < self._sent_at + self._options.start_time:
             return ''
         error = np.abs(measured.joints - self.setpoint(measured.time))
         error[self._pace >= REST_SPEED] = 0.0

@@ -122,6 +122,60 @@ def test_a_finger_waits_where_it_is_and_not_where_a_tardy_hand_was_sent(late):
     assert all(peak <= OPTIONS.force_room * PLANNED for peak in hand.peak.values())
 
 
+class PausingHand(SpringyHand):
+    """To obey new rows the hand stops, stands so long [s], and then goes along them."""
+
+    def __init__(self, pause, *args):
+        super().__init__(*args)
+        self.pause = pause
+
+    def obey(self, actions):
+        now = self.follower.at(self.time)
+        super().obey([replace(action, rows=np.vstack([now, action.rows]), begin=None,
+                              times=np.concatenate([[0.0], action.times]) + self.pause)
+                      if isinstance(action, SendRows) else action for action in actions])
+
+
+@pytest.mark.parametrize('pause', [0.1, 0.6])
+def test_a_hand_that_stands_still_each_time_it_is_sent_anew_is_not_blocked(pause):
+    """For longer than an error may last, while a late finger goes on."""
+    hand = PausingHand(pause, (40.0,) * 3, (-0.19, -0.15, 0.5 * OFF))
+    execution, _ = carried_out(hand, step_delay=pause, loading_time=30.0)
+    assert execution.status == Status.SUCCEEDED, execution.message
+    assert 'early' in execution.message and 'late' in execution.message
+    assert all(peak <= OPTIONS.force_room * PLANNED for peak in hand.peak.values())
+
+
+def test_a_late_hand_has_found_nothing_once_it_is_there():
+    hand = PausingHand(0.6, (40.0, 40.0, 0.0), (-0.19, -0.15, 0.0))
+    execution, _ = carried_out(hand)
+    assert execution.status == Status.MISSED_CONTACT and 'thumb found' in execution.message
+    assert execution.last.joints[5] == pytest.approx(CLOSED_ANGLE + OPTIONS.touch_beyond, abs=6e-3)
+
+
+def test_a_joint_that_is_blocked_while_others_go_on_is_found_though_the_hand_was_sent_anew():
+    hand = SpringyHand(off=(-0.19, 0.0, 0.0))
+    execution = GraspExecution(plan(BY_TOUCH), OPTIONS, False)
+    run(execution, hand, until=lambda: hand.peak[TIPS[0]] > OPTIONS.touch_force)
+    run(execution, hand, 2.0 * PERIOD)
+    hand.blocked = (3,)                 # it stays at 0 rad, where its finger touches nothing
+    begin = hand.time
+    run(execution, hand)
+    assert execution.status == Status.JOINT_ERROR, execution.message
+    assert hand.time <= begin + 0.3 + OPTIONS.lag_time      # 0.08 rad at 0.7, then at 0.1 rad/s
+
+
+def test_a_hand_that_stands_for_good_after_new_rows_is_a_joint_error():
+    hand = SpringyHand(off=(-0.19, 0.0, 0.0))
+    execution = GraspExecution(plan(BY_TOUCH), OPTIONS, False)
+    run(execution, hand, until=lambda: hand.peak[TIPS[0]] > OPTIONS.touch_force)
+    joints, begin = hand.follower.at(hand.time), hand.time
+    hand.follower.at = lambda time: joints.copy()
+    run(execution, hand)
+    assert execution.status == Status.JOINT_ERROR, execution.message
+    assert hand.time <= begin + OPTIONS.start_time + OPTIONS.lag_time + 3.0 * PERIOD
+
+
 @pytest.mark.parametrize('seed', range(4))
 def test_single_readings_that_dip_make_no_force_overshoot(seed):
     """A fifth of the readings of a pad, at random, tells six tenths of the truth."""

@@ -26,6 +26,8 @@ WAITING_SHARE, WAITING_COUNT = 0.6, 5
 STALE = 0.15
 #: A finger waits no farther than this beyond where it is [rad].
 AHEAD = 2e-3
+#: A finger no farther than this from the end of its rows has gone them [rad].
+ARRIVED = 5e-3
 #: While it closes, a hand is slowed down by this factor at least: to be sent anew, it stops.
 ANEW = 1.5
 #: A joint that is early or late by more than this is told [rad].
@@ -244,12 +246,20 @@ class SeekingWatch(FingerWatch):
 
     def seeking_fault(self, measured: Measurement) -> str:
         """Return why seeking has failed, or ''."""
-        over = self._touch.times[-1] + self._options.settle_time
-        if self._fault or measured.felt_at - self._start < over or self.all_touch:
+        since = measured.felt_at - self._start
+        left = since - self._touch.times[-1] - self._options.settle_time
+        if self._fault or left < 0.0 or self.all_touch or (
+                left < self._options.start_time and self._on_its_way(measured)):
             return self._fault
         untouched = [f.name for f in self._pressing if not self._way[f.name].stopped]
         return (f'{", ".join(untouched)} found nothing up to {self._options.touch_beyond:g} rad '
                 'behind where it was planned to touch')
+
+    def _on_its_way(self, measured: Measurement) -> bool:
+        """Return whether a finger that is to go on is not yet where it was sent: a late hand."""
+        off = np.abs(measured.joints - self._plan.rows[-1])
+        return any((off[list(f.joints)] > ARRIVED).any() for f in self._pressing
+                   if not self._way[f.name].stopped)
 
     @property
     def unfound(self) -> list[str]:
