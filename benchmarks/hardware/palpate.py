@@ -67,11 +67,11 @@ def palpation_options() -> PalpationOptions:
     return PalpationOptions.from_mapping(default_values('grasp_executor'))
 
 
-def graded(body: GraspObject, touched) -> SoftMesh:
-    """Return tetrahedra that are fine at points (k, 3) [m], their nodes on the surface there."""
+def graded(body: GraspObject, touched, near: float) -> SoftMesh:
+    """Return tetrahedra of edges ``near`` [m] at points (k, 3) [m], nodes on the surface there."""
     def wanted(middles):
         away = np.linalg.norm(middles[:, None] - touched, axis=2).min(axis=1)
-        return np.maximum(NEAR, NEAR + GRADING * (away - CORE))
+        return np.maximum(near, near + GRADING * (away - CORE))
     coarse = soft_mesh_of(body, FAR)
     nodes, corners = refine(coarse.nodes, coarse.corners, wanted, MOST_TETRAHEDRA)
     rows = np.unique(outer_faces(corners))
@@ -88,11 +88,11 @@ def graded(body: GraspObject, touched) -> SoftMesh:
     return SoftMesh(moved, corners, outer_faces(corners), masses)
 
 
-def true_modulus(body: GraspObject) -> float:
+def true_modulus(body: GraspObject, near: float) -> float:
     """Return what such tetrahedra have for a modulus of 1 Pa, between plates."""
     poles = np.array([[0.0, 0.0, body.mesh.vertices[:, 2].max()],
                       [0.0, 0.0, body.mesh.vertices[:, 2].min()]])
-    soft = graded(body, poles)
+    soft = graded(body, poles, near)
     thickness = float(np.ptp(body.mesh.vertices[:, 2]))
     ways = 2.0 * thickness * PLATE_WAYS
     curve = squeeze_object(body, float(1.2 * ways[-1]), steps=8).curve
@@ -226,6 +226,8 @@ def main() -> int:
     parser.add_argument('--elasticity', choices=('half_space', 'body'),
                         default=default_values('grasp_executor')['palpation_elasticity'],
                         help='of the model of the grip')
+    parser.add_argument('--near', type=float, default=NEAR,
+                        help='edges of tetrahedra where fingers touch [m]')
     parser.add_argument('--still', action='store_true', help='a hand without dynamics, its pads '
                         'in the model, about a body of its own compliance')
     parser.add_argument('--repeats', type=int, default=5, help='with --still')
@@ -249,7 +251,8 @@ def main() -> int:
         poses = forward_kinematics(hand, model.touching[None])[0]
         touched = np.array([apply(grasp.T_object_palm @ poses[link], point[None])[0]
                             for link, point in zip(model.links, model.points_link)])
-        soft, share = graded(body, touched), true_modulus(body)
+        soft = graded(body, touched, arguments.near)
+        share = true_modulus(body, arguments.near)
         print(f'{name:8} between plates {share:.3f} times as stiff as its modulus says, '
               f'{len(soft.nodes)} nodes', flush=True)
         for modulus in arguments.moduli:

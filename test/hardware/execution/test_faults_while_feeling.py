@@ -104,6 +104,11 @@ def test_motors_tell_what_pads_do_not_of_what_is_nailed_down(phase, fault):
     check(phase, fault, free=False, motors=True)
 
 
+def test_a_pad_that_saturates_makes_no_finger_go_farther_than_the_others_in_answer_to_a_slip():
+    """Its sum falls, which is told as a slip; what it bears over its travel is no stiffness."""
+    check(Phase.LIFTING, saturated, 0.034, motors=True, friction=0.64, springs=(38.36,) * 3)
+
+
 def test_what_slips_away_while_it_is_set_down_is_told():
     hand, execution = HoldingHand(free=True), carried_by_feel()
     hand.lets_slip = lambda: 0.02 * (execution.phase == Phase.SETTING_DOWN

@@ -24,6 +24,9 @@ class Loaded:
             self.same = self.same + 1 if force == self.felt else 0
             if not self.same:       # a pad that tells the very same tells nothing of stiffness
                 self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
+        elif self.felt is not None and self.step < -LEAST_STEP:
+            # It went back, and others may have pressed meanwhile: then the next goes back farther.
+            self.stiffness = max((force - self.felt) / self.step, 0.5 * self.stiffness)
         if self.felt is None:
             self.first = force
         self.felt = force

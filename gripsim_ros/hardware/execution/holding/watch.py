@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan, FingerPlan
-from ..touch.loading import STEP_TIME, TouchWatch
+from ..touch.loading import TouchWatch
 from .belief import GripBelief
 from .programme import HoldProgramme, NeededGrip
 from .slip import falls_on, SlipWatch
@@ -30,6 +30,8 @@ RESERVE = 1.2
 SLIP_RESERVE = 1.5
 #: Slip tells nothing of friction while the load is less than this share of the planned one.
 LOADED_SHARE = 0.2
+#: Time in which all fingers are raised after a slip [s]: what slips falls meanwhile.
+RAISE_TIME = 0.04
 #: Time after a raise in which centres move with the fingers, and tell no slip [s].
 QUIET_TIME = 0.03
 #: Longest step of a finger that answers a slip [rad], and how far fingers go on in all [rad].
@@ -145,7 +147,7 @@ class HoldWatch(TouchWatch):
 
     def _goes_on(self, measured: Measurement) -> bool:
         """Return whether it falls in spite of the largest grip, while fingers still rise."""
-        if not self._at_most or measured.felt_at < self._raised_at + 0.5 * STEP_TIME:
+        if not self._at_most or measured.felt_at < self._raised_at + 0.5 * RAISE_TIME:
             return False
         if self._raised is None:        # older news are of what slipped before
             self._raised = measured
@@ -218,11 +220,10 @@ class HoldWatch(TouchWatch):
             return self._shortfall
         return super().holding_fault(measured)
 
-    def _next_step(self, name: str, level: float, forces: dict[str, float],
-                   wanted: dict[str, float]) -> float:
+    def _next_step(self, name: str, forces: dict[str, float], wanted: dict[str, float]) -> float:
         if self._holds and name in forces:
             self._loaded[name].stiffness = self._stiffness(name, forces[name])
-        return super()._next_step(name, level, forces, wanted)
+        return super()._next_step(name, forces, wanted)
 
     def _stiffness(self, name: str, felt: float) -> float:
         """
@@ -245,17 +246,19 @@ class HoldWatch(TouchWatch):
             if self._is_blind(finger, measured):
                 loaded.go(0.0)
                 continue
-            felt, stiffness = self._force(finger, measured), STIFFENING * self._stiffness(
-                finger.name, self._force(finger, measured))
-            if felt >= self._options.touch_force and loaded.travel > 0.0:
-                stiffness = STIFFENING * felt / loaded.travel       # alike for all: in balance
+            felt = self._force(finger, measured)
+            stiffness = STIFFENING * self._stiffness(finger.name, felt)
+            touches = felt >= self._options.touch_force and loaded.travel > 0.0
             # No more than the grip rises: a pad may be saturated, or have lost its contact.
             felt = max(felt, wanted * before / self.level)
+            if touches:
+                stiffness = STIFFENING * felt / loaded.travel       # alike for all: in balance
             loaded.felt = felt
             loaded.go(float(np.clip((wanted - felt) / stiffness, 0.0,
                                     min(SLIP_STEP, self._beyond - loaded.travel))))
         self._judged = self._step_from = measured.time
+        self._step_time = RAISE_TIME
         self._raised_at, self._raised = measured.time, None
         if self.level > before:         # else fingers rest, and centres tell
-            self._quiet_until = measured.time + STEP_TIME + QUIET_TIME
+            self._quiet_until = measured.time + RAISE_TIME + QUIET_TIME
         return self._remaining(measured.time)

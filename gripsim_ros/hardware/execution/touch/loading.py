@@ -18,15 +18,10 @@ from ..feeling.loaded import Loaded
 from ..measurement import Measurement
 from ..plan import ExecutionOptions, ExecutionPlan
 from .seeking import SeekingWatch, WAITING_SHARE
+from .together import STEP_SHARE, Together
 
 Array = NDArray[np.float64]
 
-#: Share of the planned forces by which one step raises them.
-STEP_SHARE = 0.2
-#: A force on its way to the end of a step rises by up to this multiple of what the step brings:
-#: the joints' own motion is in it, and chatter of the contact.
-ON_THE_WAY = 2.5
-LEAST_COMMON = 0.02     # Forces rise by this share at least, whatever room another has.
 #: Time of a step, and of the rest after it before forces are judged [s].
 STEP_TIME, REST_TIME = 0.05, 0.05
 #: Share of that rest after which forces count: the median of what is felt from then on.
@@ -60,15 +55,15 @@ class TouchWatch(SeekingWatch):
         super().__init__(plan, options)
         self._loaded = {finger.name: Loaded(plan.touch.stiffest[finger.name])
                         for finger in self._pressing}
-        self._judged, self._step_from = -np.inf, -np.inf
+        self._judged, self._step_from, self._step_time = -np.inf, -np.inf, STEP_TIME
         self._shares: dict[str, float] = {}
-        self._holding, self._common, self._gone = False, STEP_SHARE, 0
+        self._holding, self._gone, self._together = False, 0, Together(options.touch_force)
         self._rested: list[Measurement] = []    # since the fingers came to rest after a step
 
     def setpoint(self, time: float) -> Array:
         """Return where the joints are sent (J,) at a time [rad], with what loading added."""
         wanted = super().setpoint(time)
-        share = np.clip((time - self._step_from) / STEP_TIME, 0.0, 1.0)
+        share = np.clip((time - self._step_from) / self._step_time, 0.0, 1.0)
         for name, loaded in self._loaded.items():
             wanted += self._touch.directions[name] * (
                 loaded.before + share * (loaded.travel - loaded.before))
@@ -98,20 +93,17 @@ class TouchWatch(SeekingWatch):
         wanted = {finger.name: self._options.force_factor * self._planned(finger, measured.time)
                   for finger in self._pressing}
         self._loads, self._shares = True, {name: forces[name] / wanted[name] for name in forces}
-        # Together: no force is raised by more than a step beyond the mean of all.
-        mean = np.mean([min(1.0, share) for share in self._shares.values()] or [1.0])
-        level = min(1.0, float(mean) + STEP_SHARE)
-        # Nor so far that another, onto which the object is pushed, would pass its limit.
-        rooms = [self._limit(name, wanted[name]) / wanted[name] - share
-                 for name, share in self._shares.items()]
-        self._common = max(LEAST_COMMON, min(rooms, default=1.0) / ON_THE_WAY)
+        self._together.judge(forces, wanted, {name: self._limit(name, wanted[name])
+                                              for name in forces})
         for finger in self._pressing:
             loaded = self._loaded[finger.name]
             if finger.name in forces:
                 loaded.judge(forces[finger.name], self._options.touch_force)
-            loaded.go(self._next_step(finger.name, level, forces, wanted))
-        self._fault = self._fault or self._find_gone(forces) or self._find_stuck()
+            loaded.go(self._next_step(finger.name, forces, wanted))
+        self._fault = (self._fault or self._find_gone(forces) or self._find_stuck()
+                       or self._find_pushed())
         self._judged = self._step_from = measured.time
+        self._step_time = STEP_TIME
         if all(loaded.step == 0.0 for loaded in self._loaded.values()):
             return None
         return self._remaining(measured.time)
@@ -130,10 +122,9 @@ class TouchWatch(SeekingWatch):
                    for link in measured.forces}
         return replace(measured, forces=medians), True
 
-    def _next_step(self, name: str, level: float, forces: dict[str, float],
-                   wanted: dict[str, float]) -> float:
+    def _next_step(self, name: str, forces: dict[str, float], wanted: dict[str, float]) -> float:
         """Return how far a finger goes on [rad]; back only where its force is beyond its limit."""
-        loaded, most = self._loaded[name], LONGEST_STEP
+        loaded, most, level = self._loaded[name], LONGEST_STEP, self._together.level
         if name not in forces:
             missing = level * self._touch.blind_travel[name] - loaded.travel
             return float(np.clip(missing, 0.0, most))
@@ -151,9 +142,8 @@ class TouchWatch(SeekingWatch):
         if forces[name] < self._options.touch_force:    # the object has gone away: after it
             step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
         else:
-            room = (self._limit(name, wanted[name]) - forces[name]) / ON_THE_WAY
             step = (min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness if self._holding
-                    else min(missing, min(STEP_SHARE, self._common) * wanted[name], room)
+                    else min(missing, STEP_SHARE * wanted[name], self._together.rise(name))
                     / loaded.stiffest)
             step *= 0.5 ** loaded.same      # a pad may be stuck or saturated
         return float(min(step, most, self._beyond - loaded.travel))
@@ -173,6 +163,13 @@ class TouchWatch(SeekingWatch):
         self._gone = self._gone + 1 if nothing and not self._holding else 0
         return ('no finger feels anything any more: the object has slipped out'
                 if self._gone >= GONE_STEPS else '')
+
+    def _find_pushed(self) -> str:
+        """Return that fingers which wait are pressed by others that feel nothing, or ''."""
+        pressed, lost = self._together.pressed, self._together.lost
+        return '' if self._holding or not pressed else (
+            f'{", ".join(pressed)} is pressed while {", ".join(sorted(lost))} feels nothing: a '
+            'silent pad, or another link touches')
 
     def _find_stuck(self) -> str:
         stuck = [name for name, loaded in self._loaded.items() if loaded.same >= STUCK_READINGS]
@@ -196,7 +193,7 @@ class TouchWatch(SeekingWatch):
     def _remaining(self, time: float) -> tuple[Array, Array]:
         """Return the rows still to come, with the end of the step that has begun."""
         rows, times = super()._remaining(time)
-        end = self._step_from + STEP_TIME - time
+        end = self._step_from + self._step_time - time
         if end < SHORTEST:
             return rows, times
         times = np.unique(np.round(np.append(times, end), 6))

@@ -5,7 +5,7 @@ from dataclasses import replace
 from execution_cases import PERIOD, run, TIPS
 from holding_cases import (
     BY_FEEL, by_feel, DAMAGE, FORCES, FRICTION, hold_plan, HoldingHand, slow_pads,
-    step, WEIGHT)
+    step, UNLOADING, WEIGHT)
 from hypothesis import given, settings
 from hypothesis import strategies as st
 import numpy as np
@@ -92,6 +92,21 @@ def test_no_force_passes_the_limit_of_damage(friction, weight, spring):
     assert all(hand.peak[link] <= DAMAGE * force for link, force in zip(TIPS, FORCES))
     assert execution.status in (Status.SUCCEEDED, Status.CANNOT_HOLD), execution.message
     assert hand.slid < (SLIPS if execution.status == Status.SUCCEEDED else LOST)
+
+
+def test_the_least_forces_are_solved_for_twenty_times_a_second_while_it_lifts():
+    hand, execution, asked = HoldingHand(), by_feel(), []
+    solve = execution._watch.programme.solve
+
+    def noted(measured, *rest):
+        asked.append(measured.time)
+        return solve(measured, *rest)
+
+    execution._watch.programme.solve = noted
+    run(execution, hand)
+    loaded = dict(execution.begun)[Phase.LIFTING] + UNLOADING
+    times = np.unique([time for time in asked if time > loaded])
+    assert execution.lifted and len(times) > 10 and np.diff(times).max() <= 0.05 + 1e-6
 
 
 def test_what_cannot_be_held_is_told_and_set_down():
