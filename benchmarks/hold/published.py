@@ -97,7 +97,8 @@ def closed_in_physics(T_object_palm, joints, squeeze: float, held: HeldObject, h
     for own in FINGERS.values():
         closed[list(own)] += MAX_CLOSING * np.array(WAY)
     shaker.place(start)
-    touching = close_to_touch(shaker, start, np.clip(closed, *shaker.limits))
+    touching = close_to_touch(shaker, start, np.clip(closed, *shaker.limits), look=1,
+                              at_once=True)
     target = shaker.data.ctrl.copy()
     for name in touching:
         target[list(FINGERS[name])] += squeeze

@@ -43,6 +43,7 @@ def test_a_gripped_cube_slips_along_the_fingers_at_friction_times_force(cube, fr
     shaker, fingers = gripped(cube, friction, force)
     assert fingers == 3
     expected = friction * sum(shaker.link_forces().values()) / MASS
+    assert expected > friction * 3.0 / MASS     # else it has slipped out
     measured = shaker.ramp(np.array([0.0, 0.0, 1.0]), 1.5 * expected)
     np.testing.assert_allclose(measured, expected, rtol=RTOL_COULOMB)
 

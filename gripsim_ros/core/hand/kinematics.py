@@ -107,7 +107,7 @@ def link_poses_and_jacobians(hand: JointedChain, joint_positions: ArrayLike
     poses = frame_poses(hand, joint_positions)
     jacobians = tree_jacobians(poses, hand.link_frames, len(hand.joint_names),
                                *tree_arguments(hand))
-    return poses[:, hand.link_frames], jacobians
+    return np.take(poses, hand.link_frames, axis=1), jacobians     # in one order for kernels
 
 
 def compute_link_states(hand: HandModel, configurations: ConfigurationBatch) -> LinkStateBatch:

@@ -32,19 +32,21 @@ def keep_code_alone(dispatcher: Any) -> Any:
 
     Numba reads a kernel's intermediate code with it, all that it calls within, so that kernels
     compiled later may have it within them: 43 MB in a process that has loaded all. Kernels never
-    call this dispatcher, but that ``from_kernels``. A release of numba that keeps it elsewhere
-    goes on keeping it.
+    call this dispatcher, but that ``from_kernels``. Numba has no public name for it: a release
+    that keeps it elsewhere goes on keeping it.
     """
-    cache = dispatcher._cache
-    load = cache.load_overload
+    cache = getattr(dispatcher, '_cache', None)
+    load = getattr(cache, 'load_overload', None)
+    if load is None:
+        return dispatcher
 
     def load_code(*arguments: Any) -> Any:
         found = load(*arguments)
-        if found is not None:
+        if hasattr(getattr(found, 'library', None), '_shared_module'):
             found.library._shared_module = None
         return found
 
-    cache.load_overload = load_code
+    cache.load_overload = load_code  # type: ignore[union-attr]
     return dispatcher
 
 
