@@ -189,7 +189,8 @@ def test_the_whole_motion_of_a_plan_is_played(plan_file, monkeypatch):
         assert wait_for(lambda: 'grasp 1: retreat' in said, TIMEOUT)
         assert wait_for(page._stopped.is_set, TIMEOUT)
         phases = [text.partition(': ')[2].partition(',')[0] for text in said]
-        assert list(dict.fromkeys(phases)) == [
+        # The state of the closed hand that was asked for at the start may come as late as here.
+        assert [phase for phase in dict.fromkeys(phases) if phase != '100 % closed'] == [
             'approach', 'closing', 'carrying', 'opening', 'retreat']
         count = len(said)
         source.move(2, 0.5)         # no way: nothing new is shown
