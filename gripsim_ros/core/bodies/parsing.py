@@ -86,7 +86,7 @@ def _check_scene(path: Path, loaded: Any, check_counts: CheckCounts, max_depth: 
     above = loaded.graph.transforms.parents
     for node in loaded.graph.nodes_geometry:
         depth = 0
-        while node in above:
+        while above.get(node, node) != node:    # of old trimesh a root is its own parent
             node, depth = above[node], depth + 1
             if depth > max_depth:
                 raise MeshError(f'{path}: nests its parts deeper than the {max_depth} levels '
