@@ -143,6 +143,17 @@ def test_listed_modules_exist():
     assert set(COVERED_BY) <= set(LEAVES)
 
 
+@pytest.mark.parametrize('module', list(MODULES))
+def test_kernels_are_declared_by_the_one_decorator_that_tells_numba_of_kernels(module):
+    """Numba knows kernels that a kernel calls once the first is called that was declared so."""
+    tree = read_tree(MODULES[module])
+    own = module in ('core.numerics.kernels', 'core.numerics.kernel_type')
+    assert own or not [node for node in ast.walk(tree) if (
+        isinstance(node, ast.Attribute) and ast.unparse(node) == 'numba.njit') or (
+        isinstance(node, ast.ImportFrom) and node.module == 'numba'
+        and 'njit' in {name.name for name in node.names})]
+
+
 def test_compiled_functions_take_few_arguments():
     many = {f'{module}.{function.name}': len(function.args.args) for module in LEAVES
             for function in compiled_functions(module)

@@ -7,9 +7,10 @@ pixel lies; colours and normals are interpolated from that afterwards.
 
 from dataclasses import dataclass
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from ...core.numerics.kernels import njit
 
 Array = NDArray[np.float64]
 
@@ -102,7 +103,7 @@ def corner_normals(vertices: Array, faces: NDArray[np.int64]) -> Array:
     return _corner_normals(faces, areas, unit, order // 3, starts, np.cos(CREASE_ANGLE))
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _corner_normals(faces, areas, unit, around, starts, least_cosine):  # type: ignore
     normals = np.zeros((len(faces), 3, 3))
     for face in range(len(faces)):
@@ -136,7 +137,7 @@ def _towards(camera: Camera, normals: Array) -> Array:
     return np.where(normals[:, 2:] > 0.0, -normals, normals)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _rasterise(points, faces, width, height):  # type: ignore
     depth = np.full((height, width), np.inf, np.float32)
     nearest = np.full((height, width), -1, np.int32)

@@ -6,11 +6,11 @@ Winding numbers tell how often a closed surface surrounds a point.
 
 from dataclasses import replace
 
-import numba
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
+from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross as cross_of, dot, load_mat3_at, subtract
 from ...transforms import cross
 from ..mesh import TriangleMesh, lengths
@@ -206,7 +206,7 @@ CELLS = 16
 BOX_MARGIN = 1e-6
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _angle(sine: float, cosine: float) -> float:
     """Return the angle of a direction of any length; most triangles are seen under small ones."""
     if abs(sine) < SMALL_TANGENT * cosine:
@@ -216,7 +216,7 @@ def _angle(sine: float, cosine: float) -> float:
     return np.arctan2(sine, cosine)
 
 
-@numba.njit(cache=True)
+@njit(cache=True)
 def _solid_angle(point: Vec3, triangles: Array, f: int) -> float:
     """Return half the solid angle under which a triangle is seen."""
     corners = load_mat3_at(triangles, f)
@@ -226,7 +226,7 @@ def _solid_angle(point: Vec3, triangles: Array, f: int) -> float:
     return _angle(dot(a, cross_of(b, c)), denominator)
 
 
-@numba.njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True)
 def _winding_numbers(points: Array, triangles: Array, skipped: IntArray,
                      firsts: IntArray, fans: Array, fan_firsts: IntArray,
                      boxes: Array) -> Array:

@@ -1,9 +1,9 @@
 """Compiled sums over the elements of a body."""
 
 import numpy as np
-from numba import njit
 
 from ...arrays import Array
+from ...numerics.kernels import njit
 
 
 @njit(cache=True)

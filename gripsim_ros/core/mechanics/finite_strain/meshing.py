@@ -7,7 +7,6 @@ not felt.
 
 from collections.abc import Callable
 
-from numba import njit
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -18,6 +17,7 @@ from ...bodies.tetrahedra import fill_with_tetrahedra, tetrahedron_volumes
 from ...contact import ContactMesh
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.curved_surface import CurvedSurface, lift_onto_surface
+from ...numerics.kernels import njit
 from ...numerics.vec3 import cross, dot, load_mat3_at, load_vec3, store_vec3, subtract
 from ..quadratic_elements import EDGES, shape_slopes
 from .solid import POINTS, QuadraticSolid
