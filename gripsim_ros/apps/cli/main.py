@@ -13,7 +13,7 @@ from . import (
     calibrate, contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand,
     indent, palpate, plan, preshape, record, replay, squeeze, suite, sweep, view)
 from .arguments import NumbersCommand
-from .output import say
+from .output import keep_answers_apart, say
 
 DONE, FAULT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -63,6 +63,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     int
         0 done, 1 a fault, 2 bad input, 130 interrupted.
     """
+    if argv is None:
+        keep_answers_apart()
     arguments = list(sys.argv[1:] if argv is None else argv)
     debug = '--debug' in arguments
     arguments = [argument for argument in arguments if argument != '--debug'] or ['--help']

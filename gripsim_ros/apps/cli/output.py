@@ -2,6 +2,7 @@
 
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,24 @@ FILE_WIDTH = 160
 def say(line: str) -> None:
     """Write one line to standard error."""
     print(line, file=sys.stderr, flush=True)
+
+
+def keep_answers_apart() -> None:
+    """
+    Leave standard output to the answer; what libraries write there goes to standard error.
+
+    A DDS logs its troubles on descriptor 1, in the middle of ``--json``. From here on that
+    descriptor is standard error's, and ``sys.stdout`` has the one that the process was given.
+    """
+    if sys.stdout is None or sys.stderr is None:    # closed by who started us: nothing to part
+        return
+    sys.stdout.flush()
+    own = os.dup(sys.stdout.fileno())
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    # Also __stdout__: when it is collected, nothing is said of a reader that left early.
+    sys.stdout = sys.__stdout__ = open(
+        own, 'w', encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False,
+        buffering=1 if os.isatty(own) else -1)
 
 
 def plain(value: Any) -> Any:

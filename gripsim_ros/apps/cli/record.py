@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -86,7 +87,7 @@ def _start(command: list[str], apart: str) -> subprocess.Popen:
     """Run a command; a hand that it simulates is told the namespace to do so in."""
     from ...ros.environment import RECORDED
     try:
-        return subprocess.Popen(command, env={**os.environ, RECORDED: apart})
+        return subprocess.Popen(command, env={**os.environ, RECORDED: apart}, stdout=sys.stdout)
     except OSError as error:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 

@@ -84,6 +84,16 @@ def test_out_writes_a_file_and_json_goes_to_standard_output_alone(tmp_path):
     assert code == 0 and strict(out) == strict(path.read_text()) and str(path) in err
 
 
+def test_what_a_library_prints_by_itself_is_no_part_of_the_answer():
+    code = ('import os, sys, gripsim_ros.apps.cli.main as m; os.write(1, b"before|"); '
+            f'sys.argv[1:] = {["fk", "--joints", *JOINTS, "--json"]!r}; code = m.main(); '
+            'os.write(1, b"printed in C++|"); sys.exit(code)')
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    before, told = run.stdout.split('|', 1)
+    assert before == 'before' and 'links' in strict(told)
+    assert run.returncode == 0 and run.stderr == 'printed in C++|'
+
+
 @pytest.mark.parametrize('arguments, said', [
     ((), 'Missing option'),
     (('--joints', '0', '0'), 'takes 7 angles'),
