@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MAY_BE_SKIPPED = {'launch'}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # by day ros/test_faults and ros/test_nodes do these one by one
 def test_nothing_is_wrong_or_lost_in_the_short_trial(tmp_path):
     out = tmp_path / 'trial.json'
     done = subprocess.run(

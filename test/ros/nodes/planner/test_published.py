@@ -24,7 +24,7 @@ HYPOTHESES, LONG = 12, 600.0
 ATOL_ROTATION = 1e-12
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # by day its rules alone, and a replay over nodes
 def test_it_answers_as_one_process_does_to_the_last_bit(tmp_path):
     values = parameters(tmp_path)
     for node in ('grasp_planner', 'contact_detection', 'deformation'):

@@ -102,7 +102,7 @@ def test_a_request_that_asks_for_two_stages_asks_for_the_default(client):
     assert {grasp.elasticity for grasp in asked.grasps} == {'body'}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # a start of a node for one line
 def test_a_database_that_is_not_there_ends_the_node_with_one_line(tmp_path):
     run = subprocess.run(
         [sys.executable, '-m', PROGRAMS['grasp_planner'], '--ros-args', '-p',
