@@ -240,7 +240,7 @@ def test_joint_states_come_at_their_rate_of_simulated_time(lifted):
     np.testing.assert_allclose(np.median(np.diff(stamps)), 0.01, rtol=0, atol=1e-6)
 
 
-@pytest.mark.nightly     # four more lifts; one is made by day
+@pytest.mark.nightly     # a second lift, the first is made by day
 def test_a_grasp_comes_out_the_same_to_the_last_bit_however_late_its_nodes_are(
         suite, hand, grasp, lifted):
     """Both are stopped at random: news, answers and commands come late by up to half a second."""
