@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,7 +15,7 @@ from .arguments import positive, real_number
 from .inputs import InputError, read_hand
 from .joining import join_running_suite
 from .options import Hand
-from .output import check_writable, say
+from .output import answer_descriptor, check_writable, say
 
 if TYPE_CHECKING:
     from ...core.hand import HandModel
@@ -87,7 +86,8 @@ def _start(command: list[str], apart: str) -> subprocess.Popen:
     """Run a command; a hand that it simulates is told the namespace to do so in."""
     from ...ros.environment import RECORDED
     try:
-        return subprocess.Popen(command, env={**os.environ, RECORDED: apart}, stdout=sys.stdout)
+        return subprocess.Popen(command, env={**os.environ, RECORDED: apart},
+                                stdout=answer_descriptor())
     except OSError as error:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 
