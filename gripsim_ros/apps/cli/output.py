@@ -38,14 +38,6 @@ def keep_answers_apart() -> None:
         buffering=1 if os.isatty(own) else -1)
 
 
-def answer_descriptor() -> int | None:
-    """Return the descriptor that answers go to; None where it is a stream in memory."""
-    try:
-        return sys.stdout.fileno()
-    except (AttributeError, OSError, ValueError):
-        return None
-
-
 def plain(value: Any) -> Any:
     """Return ``value`` as what strict JSON knows; NaN and infinity become None."""
     if hasattr(value, 'tolist'):    # arrays and numbers of numpy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -15,7 +16,7 @@ from .arguments import positive, real_number
 from .inputs import InputError, read_hand
 from .joining import join_running_suite
 from .options import Hand
-from .output import answer_descriptor, check_writable, say
+from .output import check_writable, say
 
 if TYPE_CHECKING:
     from ...core.hand import HandModel
@@ -84,10 +85,11 @@ def _record(out: Path, command: list[str] | None, limit: float | None, namespace
 
 def _start(command: list[str], apart: str) -> subprocess.Popen:
     """Run a command; a hand that it simulates is told the namespace to do so in."""
+    from ...ros.clients.suite import descriptor_of
     from ...ros.environment import RECORDED
     try:
         return subprocess.Popen(command, env={**os.environ, RECORDED: apart},
-                                stdout=answer_descriptor())
+                                stdout=descriptor_of(sys.stdout))
     except OSError as error:
         raise InputError(f'cannot run {command[0]}: {error.strerror}') from error
 

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 from ..programs import PROGRAMS
 
@@ -113,7 +114,7 @@ class Suite:
                 self.processes[name] = _PARENT.submit(
                     subprocess.Popen, self._command(name), env=self._environment,
                     stdin=subprocess.DEVNULL,
-                    stdout=sys.stderr.fileno() if _has_descriptor(sys.stderr) else None,
+                    stdout=descriptor_of(sys.stderr),
                     start_new_session=True, preexec_fn=_end_with_parent(os.getpid())).result()
 
     def _command(self, name: str) -> list[str]:
@@ -323,9 +324,9 @@ def _end_with_parent(parent: int):
     return prepare
 
 
-def _has_descriptor(stream) -> bool:
-    """Return whether a stream has a file descriptor; under pytest it may not."""
+def descriptor_of(stream: TextIO | None) -> int | None:
+    """Return the descriptor of a stream; None where it has none: closed, or in memory."""
     try:
-        return stream.fileno() >= 0
-    except (AttributeError, OSError, ValueError):
-        return False
+        return None if stream is None else stream.fileno()
+    except (OSError, ValueError):
+        return None
