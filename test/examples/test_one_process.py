@@ -19,7 +19,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / 'examples' / 'one_process.py'
 PATIENCE = 60.0
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # the same nodes are asked as processes by day
 def test_nodes_in_one_process_plan_and_end_in_order():
     with subprocess.Popen([sys.executable, EXAMPLE, '--ros-args', '-r', '__ns:=/composed'],
                           stdout=subprocess.PIPE, text=True, env=dict(os.environ)) as process:

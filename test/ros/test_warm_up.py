@@ -54,6 +54,7 @@ def kernel_counts(client):
     return found()
 
 
+@pytest.mark.nightly     # a suite with an arm, and nine plans: a minute and more
 def test_no_request_loads_a_kernel_that_was_not_there_at_the_start(suite, client):
     before, ask = kernel_counts(client), partial(goal, object_pose=IN_REACH, hypotheses=FEW)
     rich = ask(seed=3)

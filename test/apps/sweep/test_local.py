@@ -45,7 +45,7 @@ def sweep_process(folder):
                  start_new_session=True)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly     # by day test_runner draws what is killed, and a worker is killed below
 def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path):
     (tmp_path / 'soft.yaml').write_text(MATERIAL)
     names = ['a.ply', 'b.ply', 'c.ply', 'd.ply']
