@@ -11,7 +11,8 @@ from gripsim_ros.hardware.execution.feeling.motors import planned_torques
 from gripsim_ros.hardware.execution.hold_plan import HeldContact, make_hold_plan
 from gripsim_ros.hardware.execution.machine import GraspExecution
 from gripsim_ros.hardware.execution.measurement import Measurement
-from gripsim_ros.hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.execution.plan import (
+    ExecutionOptions, make_plan, PlannedContact, press_as_planned, Wishes)
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.hardware.sim.touch import Touch, wrist_load
@@ -67,9 +68,10 @@ class SimulatedGrasp:
                          grasp.damage_margin)
         if plan.wishes.hold_by_feel:
             plan = replace(plan, hold=hold_plan(hand, grasp, friction))
-        if plan.touch is not None:
-            plan = replace(plan, torques=planned_torques(hand, plan.closed, grasp.T_object_palm, [
-                (c.link, c.point, c.closing_force) for c in grasp.contacts]))
+        torques = planned_torques(hand, plan.closed, grasp.T_object_palm, [
+            (c.link, c.point, c.closing_force) for c in grasp.contacts])
+        plan = (press_as_planned(plan, hand, torques) if plan.touch is None
+                else replace(plan, torques=torques))
         self._touch = Touch(hand, self.world.options)
         self.execution = GraspExecution(plan, self.options, True)
 

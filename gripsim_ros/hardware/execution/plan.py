@@ -1,7 +1,7 @@
 """What a grasp's execution follows: timed rows, what fingers are to feel, options."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -292,6 +292,32 @@ def make_plan(hand: HandModel, trajectory: tuple[Array, Array], grip: Sequence[f
     return ExecutionPlan(
         table, np.cumsum([0.0, *steps, last]), rows[-1].copy(), planned, fingers, wishes,
         hand.joint_names, hand.joint_lower, hand.joint_upper, way, touch=touch)
+
+
+def press_as_planned(plan: ExecutionPlan, hand: HandModel, torques: Array) -> ExecutionPlan:
+    """
+    Return a plan whose joints are sent on until they press as at the end of closing.
+
+    The grip is that of the least forces of one load. Under another the fingers press no harder
+    where the object is stiff, and let go: what was judged is the state at the end of closing.
+
+    Parameters
+    ----------
+    plan : ExecutionPlan
+        To be closed by angles.
+    hand : HandModel
+    torques : (J,) float
+        Of the joints while the contacts press as planned [N m].
+    """
+    moved, grip = plan.closed - plan.rows[0], plan.rows[-1]
+    pressing = np.clip(plan.closed + torques / hand.joint_stiffness,
+                       hand.joint_lower, hand.joint_upper)
+    further = (np.sign(moved) * (pressing - grip) > 0.0) & (np.abs(moved) > REST)
+    target = np.where(further, pressing, grip)
+    least = float((np.abs(target - plan.closed) / hand.joint_velocities).max())
+    times = plan.times.copy()
+    times[-1] = max(times[-1], times[-2] + least)
+    return replace(plan, rows=np.vstack([plan.rows[:-1], target]), times=times)
 
 
 def _check_feeling(fingers: Sequence[FingerPlan], wishes: Wishes) -> None:

@@ -14,7 +14,8 @@ from gripsim_ros.core.errors import GripsimError, HandError, TaskError
 from gripsim_ros.hardware.execution.actions import (
     LiftOff, MovePalm, Phase, PlacePalm, SendRows, Status, StopHand)
 from gripsim_ros.hardware.execution.machine import GraspExecution
-from gripsim_ros.hardware.execution.plan import make_plan, PlannedContact, Wishes
+from gripsim_ros.hardware.execution.plan import (
+    make_plan, PlannedContact, press_as_planned, Wishes)
 from gripsim_ros.hardware.execution.report import report_of
 
 ATOL_ROUNDOFF = 1e-9
@@ -294,6 +295,23 @@ def test_closing_is_slowed_down_to_the_joints_limits():
     slow = make_plan(HAND, (rows, np.array([0.0, 0.01])), [], [], Wishes(), OPTIONS)
     pace = np.abs(np.diff(slow.rows, axis=0)) / np.diff(slow.times)[:, None]
     assert (pace <= HAND.joint_velocities + ATOL_ROUNDOFF).all()
+
+
+@pytest.mark.parametrize('share, wanted', [(2.0, 2.0), (0.5, 1.0), (-2.0, 1.0)])
+def test_joints_are_sent_on_until_they_press_as_at_the_end_of_closing(share, wanted):
+    """The grip's forces may be less, those of one load; a joint that rests is left alone."""
+    given = plan()
+    grip = given.rows[-1] - given.closed
+    torques = share * HAND.joint_stiffness * grip
+    torques[0] = 1.0
+    pressed = press_as_planned(given, HAND, torques)
+    np.testing.assert_allclose(pressed.rows[-1] - pressed.closed, wanted * grip,
+                               rtol=0, atol=ATOL_ROUNDOFF)
+    np.testing.assert_array_equal(pressed.rows[:-1], given.rows[:-1])
+    far = press_as_planned(given, HAND, np.full(7, 1e3))
+    pace = np.abs(far.rows[-1] - far.rows[-2]) / (far.times[-1] - far.times[-2])
+    assert (pace <= HAND.joint_velocities + ATOL_ROUNDOFF).all()
+    assert (far.rows[-1] <= HAND.joint_upper).all()
 
 
 @pytest.mark.parametrize('changes, message', [

@@ -22,7 +22,8 @@ from ....hardware.execution.actions import Action, Phase, Status
 from ....hardware.execution.arm import ArmPlan, make_arm_plan
 from ....hardware.execution.feeling.policies import KEEP, STOP
 from ....hardware.execution.machine import GraspExecution
-from ....hardware.execution.plan import ExecutionOptions, make_plan, PlannedContact, Wishes
+from ....hardware.execution.plan import (
+    ExecutionOptions, make_plan, PlannedContact, press_as_planned, Wishes)
 from ....hardware.execution.report import report_of
 from ....hardware.execution.way import WayPlan, make_way
 from ....hardware.palpation.options import PalpationOptions
@@ -174,8 +175,9 @@ class GraspExecutorNode(SuiteNode):
             hold = read_hold_plan(goal.grasp, plan.closed, self.hand, held)
             plan = replace(plan, hold=hold if goal.hold_by_feel else None,
                            keep=hold if keeps else None)
-        if plan.touch is not None:
-            plan = replace(plan, torques=read_torques(goal.grasp, plan.closed, self.hand))
+        torques = read_torques(goal.grasp, plan.closed, self.hand)
+        plan = (press_as_planned(plan, self.hand, torques) if plan.touch is None
+                else replace(plan, torques=torques))
         self._begin(goal_handle.request, goal_handle, ExecuteGrasp.Feedback)
         if self.moved.has_arm:
             plan = self._with_arm(plan, goal_handle.request.grasp)
