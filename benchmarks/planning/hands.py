@@ -51,7 +51,18 @@ HANDS = {
                     'frankaemika/franka_description'),
     'LEAP': ('dex-urdf/robots/hands/leap_hand/leap_hand_right.urdf', 'dexsuite/dex-urdf'),
     'Shadow': ('dex-urdf/robots/hands/shadow_hand/shadow_hand_right.urdf', 'dexsuite/dex-urdf'),
-    "D'Claw": ('dex-urdf/robots/hands/dclaw_gripper/dclaw_gripper.urdf', 'dexsuite/dex-urdf')}
+    "D'Claw": ('dex-urdf/robots/hands/dclaw_gripper/dclaw_gripper.urdf', 'dexsuite/dex-urdf'),
+    'Robotiq 2F-140': (
+        'robotiq/robotiq_2f_140_gripper_visualization/urdf/robotiq_arg2f_140_model.xacro',
+        'ros-industrial/robotiq'),
+    'Robotiq C2': ('robotiq/robotiq_2f_c2_gripper_visualization/urdf/robotiq_c2_model.xacro',
+                   'ros-industrial/robotiq'),
+    'Inspire': ('dex-urdf/robots/hands/inspire_hand/inspire_hand_right.urdf',
+                'dexsuite/dex-urdf'),
+    'Ability': ('dex-urdf/robots/hands/ability_hand/ability_hand_right.urdf',
+                'dexsuite/dex-urdf'),
+    'Schunk SVH': ('dex-urdf/robots/hands/schunk_hand/schunk_svh_hand_right.urdf',
+                   'dexsuite/dex-urdf')}
 SDH = 'SDH'
 #: How much finer than it is planned for a body is simulated.
 FINE = 3.0

@@ -60,12 +60,13 @@ def turning_hand(count, axis='z', motors=0):
     return f'<robot name="turner">{"".join(parts)}</robot>'
 
 
-def thumb_beside_fingers(count=3):
+def thumb_beside_fingers(count=3, coupled=False):
     """
     Return the URDF of fingers that point along z from the edge of a palm that looks along x.
 
     They spread and bend. A thumb beside the palm points along y and turns in front of it; then
-    it points along x, as fingers do that are bent, and its palmar side is up, theirs down.
+    it points along x, as fingers do that are bent, and its palmar side is up, theirs down. Where
+    they are ``coupled``, fingers do not spread, and each bends by one motor, as the thumb does.
     """
     palm = _box((0.02, 0.1, 0.09), (-0.01, 0.0, -0.045))
     parts = [f'<link name="palm">{palm}</link>']
@@ -73,12 +74,12 @@ def thumb_beside_fingers(count=3):
     for i in range(count):
         place = (0.0, 0.036 * (i - 0.5 * (count - 1)), 0.005)
         parts += [f'<link name="knuckle_{i}"/>', *_phalanges(f'_{i}'),
-                  _joint(f'spread_{i}', 'revolute', 'palm', f'knuckle_{i}', (place, 0.0),
-                         '1 0 0', (-0.4, 0.4, 3.0)),
+                  _joint(f'spread_{i}', 'fixed' if coupled else 'revolute', 'palm',
+                         f'knuckle_{i}', (place, 0.0), '1 0 0', (-0.4, 0.4, 3.0)),
                   _joint(f'inner_{i}', 'revolute', f'knuckle_{i}', f'inner_link_{i}',
                          ((0, 0, 0), 0.0), '0 1 0', bend),
                   _joint(f'outer_{i}', 'revolute', f'inner_link_{i}', f'outer_link_{i}',
-                         (reach, 0.0), '0 1 0', bend)]
+                         (reach, 0.0), '0 1 0', bend, f'inner_{i}' if coupled else '')]
     quarter = 0.5 * np.pi
     parts += [f'<link name="thumb_base">{_box((0.014, 0.014, 0.014))}</link>',
               *_phalanges('_thumb'),
@@ -87,7 +88,7 @@ def thumb_beside_fingers(count=3):
               _joint('thumb_inner', 'revolute', 'thumb_base', 'inner_link_thumb',
                      ((0, 0.008, 0), (-quarter, -quarter, 0.0)), '0 1 0', bend),
               _joint('thumb_outer', 'revolute', 'inner_link_thumb', 'outer_link_thumb',
-                     (reach, 0.0), '0 1 0', bend)]
+                     (reach, 0.0), '0 1 0', bend, 'thumb_inner' if coupled else '')]
     return f'<robot name="anthropomorph">{"".join(parts)}</robot>'
 
 

@@ -100,7 +100,7 @@ def opposed_grips(hand: HandModel, fingers: list[FoundFinger], bend: Bend) -> li
                      key=lambda guess: guess.cost / len(guess.group.others))[:MOST_GROUPS]
     grips = (_Closing(hand, fingers, guess.group, bend).best(guess.postures)
              for guess in guesses)
-    return sorted((grip for grip in grips if grip.cost <= MOST_COST), key=lambda grip: grip.cost)
+    return sorted(grips, key=lambda grip: grip.cost)
 
 
 def aligned(hand: HandModel, fingers: list[FoundFinger], bend: Bend, grips: list[Grip],

@@ -15,7 +15,7 @@ from ...core.hand.description import Preshape
 from ...core.planning.hypotheses.prescreen import many_fingers_shares
 from ...core.transforms import apply, inverse
 from .fingers import STEPS, Bend, FoundFinger, start_posture
-from .opposition import WIDE, Grip, aligned, opposed_grips
+from .opposition import MOST_COST, WIDE, Grip, aligned, opposed_grips
 
 Array = NDArray[np.float64]
 
@@ -133,14 +133,14 @@ def propose_preshapes(hand: HandModel, fingers: list[FoundFinger], bend: Bend
     and torque, is the unbalance of the posture at that width.
     """
     shapes = LinkShapes.of_hand(hand)
-    return (_of_grips(hand, shapes, fingers, bend)
-            or _of_common_closings(hand, shapes, fingers, bend))
-
-
-def _of_grips(hand: HandModel, shapes: LinkShapes, fingers: list[FoundFinger], bend: Bend
-              ) -> list[Preshape]:
-    """Return the best grips of different fingers that close along one direction."""
     grips = opposed_grips(hand, fingers, bend)
+    return (_of_grips(hand, shapes, fingers, bend, [g for g in grips if g.cost <= MOST_COST])
+            or _of_common_closings(hand, shapes, fingers, bend, grips))
+
+
+def _of_grips(hand: HandModel, shapes: LinkShapes, fingers: list[FoundFinger], bend: Bend,
+              grips: list[Grip]) -> list[Preshape]:
+    """Return the best grips of different fingers that close along one direction."""
     free = _free_grips(hand, shapes, grips)
     if not free:
         return []
@@ -172,11 +172,36 @@ def _free_grips(hand: HandModel, shapes: LinkShapes, grips: list[Grip]) -> list[
 
 
 def _of_common_closings(hand: HandModel, shapes: LinkShapes, fingers: list[FoundFinger],
-                        bend: Bend) -> list[Preshape]:
-    candidates = _candidates(hand, fingers, bend)
+                        bend: Bend, grips: list[Grip]) -> list[Preshape]:
+    """Return a preshape for each range of widths; of the grips where there is none at all."""
+    candidates = [c for row in _candidates(hand, fingers, bend) for c in row]
+    opened = _opened(hand, fingers, bend, grips)
+    chosen = _for_widths(hand, shapes, candidates) or _for_widths(hand, shapes, opened)
+    if not chosen:
+        best = min([*candidates, *opened], key=lambda c: c.unbalance, default=None)
+        best = best or Candidate(bend.open, bend.closed, np.inf, 0.0)
+        chosen['grip'] = _until_meeting(hand, shapes, best) or best
+    return _distinct(hand, chosen)
+
+
+def _opened(hand: HandModel, fingers: list[FoundFinger], bend: Bend, grips: list[Grip]
+            ) -> list[Candidate]:
+    """Return the closings of grips from fingers opened all the way: they may face at a width."""
+    found: list[Candidate] = []
+    for grip in grips:
+        bending = [j for i in (grip.thumb, *grip.others) for j in fingers[i].bending]
+        first = grip.open.copy()
+        first[bending] = bend.open[bending]
+        found += _judged(hand, fingers, first, grip.closed)
+    return found
+
+
+def _for_widths(hand: HandModel, shapes: LinkShapes, candidates: list[Candidate]
+                ) -> dict[str, Candidate]:
+    """Return the least unbalanced candidate for each range of widths, where there is one."""
     chosen: dict[str, Candidate] = {}
     for name, (low, high) in WIDTHS.items():
-        found = sorted((c for row in candidates for c in row if low <= c.width < high),
+        found = sorted((c for c in candidates if low <= c.width < high),
                        key=lambda c: c.unbalance)
         for candidate in found[:MOST_TRIED]:
             if candidate.unbalance > MOST_UNBALANCE:
@@ -185,12 +210,7 @@ def _of_common_closings(hand: HandModel, shapes: LinkShapes, fingers: list[Found
             if free is not None:
                 chosen[name] = free
                 break
-    if not chosen:
-        everything = [c for row in candidates for c in row]
-        best = min(everything, key=lambda c: c.unbalance, default=None)
-        best = best or Candidate(bend.open, bend.closed, np.inf, 0.0)
-        chosen['grip'] = _until_meeting(hand, shapes, best) or best
-    return _distinct(hand, chosen)
+    return chosen
 
 
 def _distinct(hand: HandModel, chosen: dict[str, Candidate]) -> list[Preshape]:

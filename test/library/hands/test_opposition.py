@@ -18,6 +18,10 @@ from gripsim_ros.library.hands.proposal import propose_hand
 FRICTION_COSINE = np.cos(np.arctan(0.7))
 
 
+#: Cosine of the angle at which pads hold with a friction of 0.75 [-].
+LEAST_FACING = 0.8
+
+
 @pytest.fixture(scope='module')
 def hand(tmp_path_factory):
     folder = tmp_path_factory.mktemp('hand')
@@ -36,6 +40,22 @@ def test_the_thumb_is_against_one_two_and_three_fingers(hand):
     sizes = {len(thumb_and_others(hand, preshape)[1]) for preshape in hand.preshapes}
     assert sizes >= {2, 3} and not check_hand(hand).faults
     assert hand.approach[0] > 0.98     # about the way the palm looks, square to the closing
+
+
+def test_fingers_of_one_motor_each_face_the_thumb_at_a_width(tmp_path):
+    """Such pads cannot face each other all along; nor by closing all by one fraction."""
+    urdf = box_hands.write_urdf(tmp_path, box_hands.thumb_beside_fingers(2, coupled=True))
+    hand = propose_hand(urdf, tmp_path / 'own.yaml').hand
+    assert len(hand.joint_names) == 4
+    for preshape in hand.preshapes:
+        points, normals = pad_paths(hand, preshape, 15)
+        thumb, others = thumb_and_others(hand, preshape)
+        offsets = points[others] - points[thumb]
+        widths = np.linalg.norm(offsets, axis=2)
+        facing = np.minimum(np.einsum('fni,ni->fn', offsets / widths[..., None], normals[thumb]),
+                            -np.einsum('fni,fni->fn', offsets / widths[..., None],
+                                       normals[others]))
+        assert facing[(widths > 0.02) & (widths < 0.1)].max() > LEAST_FACING
 
 
 def test_pads_face_each_other_at_any_width_across_the_same_place(hand):
