@@ -11,6 +11,7 @@ BENCHMARKS = {
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
     'fem_centre': 'finite_elements.centre', 'fem_edges': 'finite_elements.edges',
+    'fem_grip': 'finite_elements.grips_planned',
     'fruit': 'hardware.fruit',
     'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
@@ -32,7 +33,7 @@ BENCHMARKS = {
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
-           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fruit', 'hold',
+           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fruit', 'hold',
            'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'node_memory', 'palpate', 'planar_closure', 'published', 'quantitative', 'scans',

@@ -74,12 +74,13 @@ def nearest_on(mesh, points: Array) -> tuple[Array, Array]:
     return found, -surface.face_normals[faces]
 
 
-def refined_mesh(mesh, touching: Array, edge: float) -> tuple[Array, NDArray[np.int64]]:
+def refined_mesh(mesh, touching: Array, edge: float, envelope: float = ENVELOPE,
+                 grading: float = GRADING) -> tuple[Array, NDArray[np.int64]]:
     """Return nodes and corners with edges of at most ``edge`` at points ``(n, 3)`` [m]."""
     import logging
     from skfem import MeshTet
     logging.getLogger('skfem').setLevel(logging.ERROR)
-    with mock.patch.object(solids, 'ENVELOPE', ENVELOPE), \
+    with mock.patch.object(solids, 'ENVELOPE', envelope), \
             mock.patch.object(tetrahedra, 'MESHING_TIME', MESHING_TIME):
         nodes, corners = solids.tetrahedra_of(mesh, COARSE)
     tets, tree = MeshTet(nodes.T.copy(), corners.T.copy()), cKDTree(touching)
@@ -88,7 +89,7 @@ def refined_mesh(mesh, touching: Array, edge: float) -> tuple[Array, NDArray[np.
         lengths = np.linalg.norm(points[:, [0, 0, 0, 1, 1, 2]] - points[:, [1, 2, 3, 2, 3, 3]],
                                  axis=2).max(axis=1)
         away = tree.query(points.reshape(-1, 3))[0].reshape(-1, 4).min(axis=1)
-        marked = np.flatnonzero(lengths > np.maximum(edge, GRADING * away))
+        marked = np.flatnonzero(lengths > np.maximum(edge, grading * away))
         if not len(marked):
             break
         tets = tets.refined(marked)

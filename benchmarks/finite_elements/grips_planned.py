@@ -1,0 +1,141 @@
+"""
+Planned grasps against finite elements of the whole grip: forces, ways and flags.
+
+``python -m benchmarks fem_grip`` plans for bodies and moduli, and asks ``whole_grip`` for some
+of the grasps of each. Error of the force: of the worst finger against two bounds, no friction
+and sticking pads; the number is how far the plan lies outside of what is between them.
+"""
+
+import argparse
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+import time
+
+import numpy as np
+import trimesh
+
+from benchmarks.finite_elements.whole_grip import Link, mesh_reach, WholeGrip
+from benchmarks.hold.random_bodies import random_body
+from gripsim_ros.core.batches import PATCH_FLAG_TEXTS
+from gripsim_ros.core.bodies import GraspObject, shapes
+from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
+from gripsim_ros.core.transforms import inverse
+from gripsim_ros.library.in_process import find_material, load_object, plan_grasps
+from gripsim_ros.library.resources import load_default_hand
+
+#: Seed of the random bodies, of which `random 7` is the eighth.
+SEED = 9
+LONG = 600.0
+#: What counts as right [-]: forces of each finger, and the largest displacement.
+FORCE, WAY = 0.1, 0.2
+HEAD = ('| body | E [kPa] | grasp | model | flags | force [N] | free [%] | sticking [%] | '
+        'outside [%] | way [mm] | off [%] | right | nodes | s |\n' + '|---' * 14 + '|')
+
+
+def body_named(name: str, modulus: float, data: Path) -> GraspObject:
+    """Return a body by its name, of firm fruit of a modulus [Pa]."""
+    stuff = replace(find_material('firm_fruit'), youngs_modulus=modulus)
+    if name in ('ball', 'apple'):
+        return GraspObject(shapes.sphere(0.035, 3e-3) if name == 'ball'
+                           else shapes.apple(edge_length=3e-3), stuff)
+    if name.startswith('random'):
+        return GraspObject(random_body(SEED, int(name.split()[1]))[1], stuff)
+    return load_object(str(next(data.glob(f'*{name}*.ply'))), stuff)
+
+
+def pad_compliance(pad, ways):
+    """Return what a bonded layer yields at distances from a unit force [m/N]."""
+    layer = fit_layer(pad.youngs_modulus, pad.poisson_ratio, pad.thickness)
+    images = sum(weight / np.sqrt(ways ** 2 + depth ** 2)
+                 for weight, depth in zip(layer.weights, layer.depths))
+    return (1.0 / ways - images) / (np.pi * layer.modulus)
+
+
+def links_of(hand, grasp) -> list[Link]:
+    """Return the links that press in a grasp, where the object has settled."""
+    palm = inverse(grasp.T_object_settled) @ grasp.T_object_palm
+    poses = palm @ forward_kinematics(hand, grasp.trajectory[-1][None])[0]
+    names, links = {contact.link for contact in grasp.contacts}, []
+    for link, pose in zip(hand.links, poses):
+        if link.name in names:
+            mesh = trimesh.Trimesh(link.mesh.vertices, link.mesh.faces)
+            mesh.apply_transform(pose)
+            links.append(Link(link.name, mesh_reach(mesh), None if link.pad is None
+                              else partial(pad_compliance, link.pad)))
+    return links
+
+
+def planned_forces(grasp, names) -> np.ndarray:
+    """Return the sizes of the forces of links (m,) [N]."""
+    return np.array([np.linalg.norm(sum(
+        contact.closing_force for contact in grasp.contacts if contact.link == name))
+        for name in names])
+
+
+def judge(thing: GraspObject, hand, grasp, edge: float) -> dict:
+    """Return what the plan and finite elements say of a grasp."""
+    links = links_of(hand, grasp)
+    grip = WholeGrip(thing.mesh, thing.material, links, edge)
+    plan = planned_forces(grasp, [link.name for link in links])
+    free, stuck = grip.press(False), grip.press(True)
+    errors = np.array([plan / free.sizes - 1.0, plan / stuck.sizes - 1.0])
+    low, high = (np.array([free.sizes, stuck.sizes]).min(axis=0),
+                 np.array([free.sizes, stuck.sizes]).max(axis=0))
+    outside = np.where(plan < low, plan / low, np.maximum(plan / high, 1.0)) - 1.0
+    way = grasp.max_displacement / free.largest - 1.0
+    worst = int(np.abs(outside).argmax())
+    return {'forces': plan, 'free': errors[0, np.abs(errors[0]).argmax()],
+            'stuck': errors[1, np.abs(errors[1]).argmax()], 'outside': outside[worst],
+            'way': way, 'nodes': len(grip.places),
+            'right': bool(np.abs(outside).max() <= FORCE and abs(way) <= WAY)}
+
+
+def flags_of(grasp) -> str:
+    """Return the words of a grasp's flags, shortened."""
+    union = int(np.bitwise_or.reduce([contact.flags for contact in grasp.contacts]))
+    words = [text.split(':')[0].replace('the contact', '').replace('the ', '').strip()
+             for flag, text in PATCH_FLAG_TEXTS.items() if union & flag]
+    return '; '.join(words) or ('' if grasp.quantitative else 'balance')
+
+
+def main() -> None:
+    """Print one row a grasp, and how many are told rightly."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument('bodies', nargs='*', help='ball, apple, `random N`, or part of a scan')
+    parser.add_argument('--moduli', type=float, nargs='+', default=[2e5])
+    parser.add_argument('--grasps', type=int, default=2, help='judged of each plan')
+    parser.add_argument('--hypotheses', type=int, default=200)
+    parser.add_argument('--edge', type=float, default=2.5e-3, help='of tetrahedra there [m]')
+    parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
+    arguments = parser.parse_args()
+    hand, counts = load_default_hand(), {}
+    print(HEAD, flush=True)
+    for name in arguments.bodies or ['apple']:
+        for modulus in arguments.moduli:
+            thing = body_named(name, modulus, arguments.data)
+            grasps = plan_grasps(thing, hypotheses=arguments.hypotheses, budget=LONG).grasps
+            for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
+                begin = time.process_time()
+                try:
+                    found = judge(thing, hand, grasp, arguments.edge)
+                except ArithmeticError as error:
+                    print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {error} |', flush=True)
+                    continue
+                key = grasp.quantitative, found['right']
+                counts[key] = counts.get(key, 0) + 1
+                print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {grasp.elasticity} | '
+                      f'{flags_of(grasp)} | '
+                      + ', '.join(f'{force:.2f}' for force in found['forces'])
+                      + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
+                      f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
+                      f'{100 * found["way"]:+.0f} | {"yes" if found["right"] else "no"} | '
+                      f'{found["nodes"]} | {time.process_time() - begin:.0f} |', flush=True)
+    for (quantitative, right), count in sorted(counts.items(), reverse=True):
+        print(f'{"quantitative" if quantitative else "flagged"}, '
+              f'{"right" if right else "not right"}: {count}')
+
+
+if __name__ == '__main__':
+    main()
