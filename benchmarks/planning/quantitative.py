@@ -1,49 +1,69 @@
 """
-How many grasps of scans as soft fruit are within the range of the model, by each model of plans.
+How many grasps of soft bodies are within the range of the model, by each model of plans.
 
-``python -m benchmarks quantitative [--data FOLDER] [--moduli E …] [--hypotheses N]``
+``python -m benchmarks quantitative [--data FOLDER] [--scans NAME …] [--moduli E …]
+[--hypotheses N]`` takes scans as soft fruit, ``--random N`` that many random bodies instead.
 """
 
 import argparse
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 import time
 
+from benchmarks.hold.random_bodies import random_body
+from gripsim_ros.core.bodies import GraspObject
 from gripsim_ros.library.in_process import find_material, load_object, plan_grasps
 
 #: Models of a plan, the earlier default first.
 MODELS = ('half_space', 'auto')
 #: Time for planning [s]: no answer is cut short by it.
 LONG = 600.0
+#: Seed of the random bodies.
+SEED = 9
+
+
+def bodies(arguments):
+    """Yield a name and what makes an object of a material, of each body asked for."""
+    for number in range(arguments.random):
+        name, mesh, _, _ = random_body(SEED, number)
+        # The material of the name is not taken.
+        yield name.replace(name.split()[1] + ' ', ''), partial(GraspObject, mesh)
+    if not arguments.random:
+        for path in sorted(arguments.data.glob('*.ply')):
+            if not arguments.scans or any(name in path.stem for name in arguments.scans):
+                yield path.stem, partial(load_object, str(path))
 
 
 def main():
-    """Plan for each scan and modulus with each model; print shares."""
-    parser = argparse.ArgumentParser(description='quantitative grasps of soft scans')
+    """Plan for each body and modulus with each model; print shares."""
+    parser = argparse.ArgumentParser(description='quantitative grasps of soft bodies')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e4, 2e5, 2e6])
     parser.add_argument('--hypotheses', type=int, default=200)
+    parser.add_argument('--scans', nargs='+', help='of these names; all without')
+    parser.add_argument('--random', type=int, default=0, help='bodies instead of scans')
     arguments = parser.parse_args()
-    print('| scan | E [kPa] | model | grasps | quantitative | at rest | own compliance | '
+    print('| body | E [kPa] | model | grasps | quantitative | at rest | own compliance | '
           's of a core |\n|' + '---|' * 8)
-    totals = {model: [0, 0] for model in MODELS}
-    for path in sorted(arguments.data.glob('*.ply')):
+    totals = {(model, modulus): [0, 0] for model in MODELS for modulus in arguments.moduli}
+    for name, made in bodies(arguments):
         for modulus in arguments.moduli:
             stuff = replace(find_material('firm_fruit'), youngs_modulus=modulus)
             for model in MODELS:
                 begin = time.process_time()
-                grasps = plan_grasps(load_object(str(path), stuff), elasticity=model,
+                grasps = plan_grasps(made(stuff), elasticity=model,
                                      hypotheses=arguments.hypotheses, budget=LONG).grasps
                 seconds = time.process_time() - begin
                 sound = sum(grasp.quantitative for grasp in grasps)
-                totals[model][0] += len(grasps)
-                totals[model][1] += sound
-                print(f'| {path.stem} | {1e-3 * modulus:g} | {model} | {len(grasps)} | {sound} | '
+                totals[model, modulus][0] += len(grasps)
+                totals[model, modulus][1] += sound
+                print(f'| {name} | {1e-3 * modulus:g} | {model} | {len(grasps)} | {sound} | '
                       f'{sum(grasp.balanced for grasp in grasps)} | '
                       f'{sum(grasp.elasticity == "body" for grasp in grasps)} | '
                       f'{seconds:.1f} |', flush=True)
-    for model, (count, sound) in totals.items():
-        print(f'| all | | {model} | {count} | {sound} | | | |')
+    for (model, modulus), (count, sound) in totals.items():
+        print(f'| all | {1e-3 * modulus:g} | {model} | {count} | {sound} | | | |')
 
 
 if __name__ == '__main__':
