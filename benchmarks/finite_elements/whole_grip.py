@@ -1,10 +1,11 @@
 """
 A free elastic body between rigid or padded links: quadratic finite elements of the whole grip.
 
-Neither the product's contact nor its mechanics is in it. Contact is between hats of pressure on
-the faces of the tetrahedra and the links' own triangles, along the way out of the link, found
-anew as the surface moves. Two bounds of friction: none, the body held over all its surface as
-boundary elements hold it; and pads that stick, the body at rest between them by itself.
+Neither the product's contact nor its mechanics is in it, but for its search of nearest points.
+Contact is between hats of pressure on the faces of the tetrahedra and the links' own triangles,
+along the way out of the link, found anew as the surface moves. Two bounds of friction: none, the
+body held over all its surface as boundary elements hold it; and pads that stick where they are
+touched, the body at rest between them by itself.
 """
 
 from collections.abc import Callable
@@ -17,6 +18,8 @@ import trimesh
 
 from benchmarks.hardware.grip_referee import refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
+from gripsim_ros.core.contact.geometry.closest_point import closest_points
+from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 from gripsim_ros.hardware.sim.solids import outer_faces
 
 #: Share of the box's diagonal by which the tetrahedra's surface may leave the mesh, and longest
@@ -64,8 +67,12 @@ class Link:
 
 def mesh_reach(mesh: trimesh.Trimesh) -> Callable:
     """Return the ``reach`` of a closed mesh: by the nearest point of its surface."""
+    # trimesh's own search looks at thousands of triangles where a point is far from the mesh.
+    tree = build_vp_tree(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64))
+
     def reach(points):
-        places, ways, faces = trimesh.proximity.closest_point(mesh, points)
+        _, places, rows = closest_points(tree, np.ascontiguousarray(points, float), np.inf)
+        faces, ways = tree.faces[rows], np.linalg.norm(places - points, axis=1)
         shares = trimesh.triangles.points_to_barycentric(mesh.triangles[faces], places)
         normals = np.einsum('nk,nka->na', shares, mesh.vertex_normals[mesh.faces[faces]])
         arms = places - points
@@ -118,7 +125,7 @@ class WholeGrip:
         corners, self.elements = refined_mesh(mesh, samples[near], edge, ENVELOPE, GRADING)
         self._number(corners)
         reached = np.flatnonzero(
-            cKDTree(samples[(deep > -MARGIN).any(axis=0)]).query(corners)[0] < edge)
+            cKDTree(samples[(deep > 0.0).any(axis=0)]).query(corners)[0] < 0.5 * edge)
         self._hats(np.intersect1d(reached, self._faces[:, :3]), surface)
         self._hold()
         self._solve(material)
