@@ -94,8 +94,10 @@ def _drop_flat_shells(draft: Draft) -> tuple[Draft, list[TriangleMesh]]:
 
 
 def _shells(draft: Draft) -> list[TriangleMesh]:
-    """Return the shells by label, each with corners of its own."""
+    """Return the shells by label, each with corners of its own if there are several."""
     labels = draft.table.labels
+    if not labels.any():        # labels count from 0: one shell, with the draft's own arrays
+        return [TriangleMesh(draft.vertices, draft.faces)]
     corners = draft.vertices[draft.faces[np.argsort(labels, kind='stable')]]
     return [TriangleMesh(mine.reshape(-1, 3), np.arange(3 * len(mine)).reshape(-1, 3))
             for mine in np.split(corners, np.cumsum(np.bincount(labels))[:-1])]
