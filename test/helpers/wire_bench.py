@@ -39,7 +39,7 @@ class WireBench:
                                 options.max_velocity, SHAPES)
         checker.narrow(found.lower, found.upper, found.velocity_limits)
         self.runner = MotionRunner(self.hand, found, checker, options, NAMES, lambda: None)
-        self.seen, self.states_due = [], 0.0
+        self.seen, self.states_due, self.states_asked = [], 0.0, 0.0
 
     def sleep(self, seconds):
         self.time += seconds
@@ -70,10 +70,11 @@ class WireBench:
         due = self.time + 0.02
         positions, when = self.hand.timed_positions()
         if self.time >= self.states_due:
-            self.states = self.hand.axis_states()
+            self.states_asked = self.time
             self.states_due = self.time + (0.2 if self.pause > 0.01 else 0.0)
+            self.states = self.hand.axis_states()
         velocities = self.hand.turning if self.runner.following else self.hand.velocities()
-        self.sample = Sample(when, positions, velocities, self.states)
+        self.sample = Sample(when, positions, velocities, self.states, self.states_asked)
         self.runner.advance(self.sample)
         while self.time < due:
             self.sleep(0.002)

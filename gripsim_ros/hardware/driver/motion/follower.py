@@ -70,11 +70,14 @@ class Follower:
         When the course begins, by the steady clock [s].
     period : float
         How long a cycle takes, as far as is known [s].
+    accelerations : (J,) float
+        Of the ramps of velocity [rad/s^2].
     """
 
     def __init__(self, hand: SdhHand, checker: SafetyChecker, options: MotionOptions,
-                 course: Course, begin: float, period: float) -> None:
+                 course: Course, begin: float, period: float, accelerations: Array) -> None:
         """Turn nothing yet."""
+        self._accelerations = accelerations
         self._hand, self._checker, self._options = hand, checker, options
         self._course, self.begin = course, begin
         self._made, self._cycle = time.monotonic(), CyclePeriod(period)
@@ -113,7 +116,7 @@ class Follower:
         errors = self._course.at(measured - self.begin) - positions
         self._check(positions, errors, np.isin(states, BLOCKED), now - self.begin)
         acts = now - self.begin + self._delay
-        forward = (self._course.at(acts + period) - self._course.at(acts)) / period
+        forward = self._forward(acts, period)
         gain = min(SHARE / period, GAIN)
         # What is in the way of a blocked axis would make its error press ever harder.
         back = gain * np.where(self._blocked, 0.0, np.clip(errors, -MOST_ERROR, MOST_ERROR))
@@ -121,6 +124,20 @@ class Follower:
                                  self._checker.velocities))
         self._delay = 0.5 * (time.monotonic() - now)    # half-way from request to answer
         return False
+
+    def _forward(self, acts: float, period: float) -> Array:
+        """
+        Return the velocities (J,) with which joints go along the course for one cycle [rad/s].
+
+        A change of velocity by d is a ramp of d / a seconds, on which d^2 / (2 a) of the way is
+        lost: they make up for it.
+        """
+        before, here, after = (self._course.at(acts + k * period) for k in (-1.0, 0.0, 1.0))
+        change = np.clip((after - 2.0 * here + before) / period,
+                         -self._accelerations * period, self._accelerations * period)
+        lost = change * np.abs(change) / (2.0 * self._accelerations)
+        forward: Array = (after - here + lost) / period
+        return forward
 
     def _check(self, positions: Array, errors: Array, blocked: NDArray[np.bool_],
                elapsed: float) -> None:

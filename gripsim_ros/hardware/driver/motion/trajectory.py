@@ -179,7 +179,8 @@ class MotionRunner:
         motion.started = max(motion.begin, time.monotonic() + self._period)
         motion.behind = course.behind
         self._follower = Follower(self._hand, self._checker, self._options, course,
-                                  motion.started, self._period)
+                                  motion.started, self._period,
+                                  self._identity.acceleration_limits)
         self._sent = True
 
     def _begin_segments(self, motion: Motion, here: Array, trajectory: Trajectory) -> None:
