@@ -123,19 +123,26 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
     ``d |n . N|``; the rest is of own derivation (``docs/model/contact.md``). The grid's
     axes follow the indenter's, so that patches turn with object and hand together.
     """
-    region = find_region(body, indenter, T_object_indenter, motion_direction)
-    if region is None:
-        return []
     pair = _Pair(body, indenter, T_object_indenter, options)
     patches: list[Patch] = []
-    for side, direction in region.guesses:
-        patches += _sample_side(pair, region, side, direction, patches)
+    for surfaces_meet in (True, False):
+        region = find_region(body, indenter, T_object_indenter, motion_direction, surfaces_meet)
+        if region is None:
+            break
+        refused = False
+        for side, direction in region.guesses:
+            found, lost = _sample_side(pair, region, side, direction, patches)
+            patches += found
+            refused = refused or lost
+        # Walls that go into a pad meet its surface; the end between them, all inside, does not.
+        if patches or not refused:
+            break
     return patches
 
 
 def _sample_side(pair: _Pair, region: Region, side: int, direction: Array,
-                 known: list[Patch]) -> list[Patch]:
-    """Sample the patches of one side that face about one way."""
+                 known: list[Patch]) -> tuple[list[Patch], bool]:
+    """Sample the patches of one side that face about one way; and whether any was refused."""
     samples, behind = _coarse_samples(pair, region, side, direction)
     for _ in range(2):
         overlaps, better = _mean_normal(samples.normals, samples.depths, samples.slopes)
@@ -144,6 +151,7 @@ def _sample_side(pair: _Pair, region: Region, side: int, direction: Array,
         direction = better
         samples, behind = _coarse_samples(pair, region, side, direction)
     patches: list[Patch] = []
+    refused = False
     waiting = [(samples, behind, 0)]
     while waiting:
         samples, behind, level = waiting.pop(0)
@@ -151,13 +159,14 @@ def _sample_side(pair: _Pair, region: Region, side: int, direction: Array,
         for spot, count in enumerate(spots.counts):
             if count >= MIN_OVERLAPPING or (count and level == pair.options.levels):
                 patch = _final_patch(pair, side, samples, spots, spot)
+                refused = refused or patch is None
                 if patch is not None and not _is_duplicate(patch, known + patches):
                     patches.append(patch)
             elif level < pair.options.levels:
                 grid = refined_grid(*samples.grid[:4], spots.bounds[spot])
                 behind = 4.0 * samples.grid.spacing
                 waiting.append((pair.sample(side, grid, behind), behind, level + 1))
-    return patches
+    return patches, refused
 
 
 def _coarse_samples(pair: _Pair, region: Region, side: int,

@@ -38,7 +38,7 @@ class Region(NamedTuple):
 
 
 def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
-                motion_direction: Array | None) -> Region | None:
+                motion_direction: Array | None, surfaces_meet: bool = True) -> Region | None:
     """
     Find where an indenter's surface and the object's may meet.
 
@@ -50,6 +50,8 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     T_object_indenter : (4, 4) float
     motion_direction : (3,) float or None
         Direction in which the indenter moves, frame object.
+    surfaces_meet : bool
+        Else also sides of the object that lie within the indenter and do not meet its surface.
 
     Returns
     -------
@@ -63,7 +65,8 @@ def find_region(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
     """
     own, tree = indenter.box, indenter.tree
     met, rows, found, sides, directions, clear = _region(
-        body.tree, body.surface.sides, body.bulge, tree or body.tree, tree is not None,
+        body.tree, body.surface.sides, body.bulge, tree or body.tree,
+        surfaces_meet and tree is not None,
         indenter.bulge, own.axes, own.centre, own.half_lengths, T_object_indenter)
     if not met:
         return None
