@@ -110,9 +110,11 @@ def within_reach(hand, ball, monkeypatch):
                          planner._work.judged if closing.reason == rejections.UNREACHABLE)
     joints, tips, centre = asked[0]
     basis = attainable_twists(hand, joints, tips, centre, 1.0)
-    speeds, spins = (np.linalg.norm(part, axis=0) for part in (basis[:3], basis[3:]))
-    chosen = int(np.argmax(spins / (spins + speeds)))
-    twist = basis[:, chosen] * min(TRAVEL / speeds[chosen], TURN / spins[chosen])
+    # That which turns least: any basis of them gives the same, on any machine.
+    twist = basis @ np.linalg.svd(basis[3:])[2][-1]
+    twist *= np.sign(twist[np.abs(twist).argmax()])
+    speed, spin = np.linalg.norm(twist[:3]), np.linalg.norm(twist[3:])
+    twist *= min(TRAVEL / max(speed, 1e-12), TURN / max(spin, 1e-12))
     turn = from_rotation_vector(np.concatenate([np.zeros(3), T_object_palm[:3, :3] @ twist[3:]]))
     middle = apply(T_object_palm, centre[None])[0]
     shift = T_object_palm[:3, :3] @ twist[:3] + middle - turn[:3, :3] @ middle
