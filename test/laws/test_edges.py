@@ -55,6 +55,21 @@ def bar_in_pad(modulus, shift, turn):
                                               np.array([patch.thickness])), {0: fit_layer(*PAD)})
 
 
+@pytest.mark.parametrize('height', [0.05, 0.08, 0.15])
+def test_the_end_of_a_bar_within_a_pad_is_one_patch(height):
+    """The pad's surface meets the bar's walls alone; its box lies along the bar, or across it."""
+    bar, pad = shapes.box([BAR, BAR, 0.06]), shapes.box([PAD_SIZE, 0.9 * PAD_SIZE, height])
+    patch, = sample_patch(
+        ContactMesh.from_arrays(bar.vertices, bar.faces),
+        MeshIndenter.from_arrays(pad.vertices, pad.faces),
+        transform(np.eye(3), np.array([0.0, 0.0, 0.03 - DEPTH + height / 2.0])),
+        np.array([0.0, 0.0, -1.0]), PatchOptions())
+    loaded = patch.depths > 0.0
+    np.testing.assert_allclose(patch.normals[loaded], [[0.0, 0.0, -1.0]] * loaded.sum(), atol=1e-9)
+    np.testing.assert_allclose(patch.depths[loaded], DEPTH, rtol=1e-9)
+    np.testing.assert_allclose(patch.areas[loaded].sum(), BAR ** 2, rtol=0.1)
+
+
 @given(x=st.floats(-0.02, 0.02), y=st.floats(-0.02, 0.02), turn=st.floats(-3.0, 3.0))
 @settings(max_examples=12)
 def test_the_end_of_a_steel_bar_presses_a_pad_as_a_square_punch_does(x, y, turn):
