@@ -175,10 +175,13 @@ def _of_common_closings(hand: HandModel, shapes: LinkShapes, fingers: list[Found
                         bend: Bend, grips: list[Grip]) -> list[Preshape]:
     """Return a preshape for each range of widths; of the grips where there is none at all."""
     candidates = [c for row in _candidates(hand, fingers, bend) for c in row]
-    opened = _opened(hand, fingers, bend, grips)
-    chosen = _for_widths(hand, shapes, candidates) or _for_widths(hand, shapes, opened)
+    chosen = _for_widths(hand, shapes, candidates)
     if not chosen:
-        best = min([*candidates, *opened], key=lambda c: c.unbalance, default=None)
+        opened = _opened(hand, fingers, bend, grips)
+        candidates += opened
+        chosen = _for_widths(hand, shapes, opened)
+    if not chosen:
+        best = min(candidates, key=lambda c: c.unbalance, default=None)
         best = best or Candidate(bend.open, bend.closed, np.inf, 0.0)
         chosen['grip'] = _until_meeting(hand, shapes, best) or best
     return _distinct(hand, chosen)

@@ -135,7 +135,7 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
             patches += found
             refused = refused or lost
         # Walls that go into a pad meet its surface; the end between them, all inside, does not.
-        if patches or not refused:
+        if patches or not refused or indenter.tree is None:
             break
     return patches
 
