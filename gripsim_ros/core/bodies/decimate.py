@@ -33,7 +33,8 @@ GRID_SHIFT = 0.3819660112501051
 DECIMATION_LOCK = Lock()
 
 
-def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
+def decimate_mesh(mesh: TriangleMesh, face_count: int,
+                  T_mesh_canonical: Array | None = None) -> TriangleMesh:
     """
     Return a mesh of about ``face_count`` faces with the same shape and outward normals.
 
@@ -43,6 +44,8 @@ def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
         Closed, normals outward.
     face_count : int
         Wanted faces, at least 4; a mesh that has no more is returned as it is.
+    T_mesh_canonical : (4, 4) float, optional
+        Canonical frame of the mesh, where it is known; see ``canonical_frame``.
 
     Returns
     -------
@@ -70,15 +73,17 @@ def decimate_mesh(mesh: TriangleMesh, face_count: int) -> TriangleMesh:
     volume = mesh.volume
     if not (mesh.is_closed and volume > 0.0):
         raise MeshError('decimation needs a closed mesh with outward normals')
-    for coarse in _simplified(mesh, face_count):
+    for coarse in _simplified(mesh, face_count, T_mesh_canonical):
         if abs(coarse.volume - volume) <= MAX_VOLUME_CHANGE * volume:
             return coarse
     return decimate_hull(mesh, face_count)
 
 
-def _simplified(mesh: TriangleMesh, face_count: int) -> Iterator[TriangleMesh]:
+def _simplified(mesh: TriangleMesh, face_count: int,
+                T_mesh_canonical: Array | None = None) -> Iterator[TriangleMesh]:
     """Yield simplified meshes of at most ``face_count`` faces, the gentlest first."""
-    T_mesh_canonical = canonical_frame(mesh, *inertia_of_volume(mesh)[1:])
+    if T_mesh_canonical is None:
+        T_mesh_canonical = canonical_frame(mesh, *inertia_of_volume(mesh)[1:])
     points = apply(inverse(T_mesh_canonical), mesh.vertices)
     size = float(np.abs(points).max())
     points = np.round(points / size / ROUNDING) * ROUNDING

@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, IntArray
+from ..arrays import Array
+from ..numerics.kernels import njit
 from ..transforms import transform
 from .mass import MassProperties, mass_properties, third_moment
 from .material import Material
@@ -17,12 +18,7 @@ from .scans.complete import SeenSurface
 TIE_MOMENT = 1e-3
 #: Skewness below which the direction of a principal axis is left to the vertices.
 TIE_SKEWNESS = 1e-6
-#: Power of the cosine with which a facet counts as facing a direction; a power of 2.
-FACING_POWER = 16
-#: Number of facets compared at once: they stay in the cache, and products of matrices so small
-#: wake no threads that would wait for each other.
-BLOCK = 256
-#: Mean of that power over the directions of a ball, and of a disc's rim.
+#: Mean of the 16th power of a cosine over the directions of a ball, and of a disc's rim.
 EVEN_BALL, EVEN_DISC = 1.0 / 17.0, 6435.0 / 32768.0
 #: Share of the area over the even one from which a direction is distinguished.
 DISTINGUISHED = 1.5
@@ -145,21 +141,25 @@ def _facing_direction(normals: Array, areas: Array, even: float) -> Array | None
     if not len(tried):
         return None
     units = normals / np.maximum(lengths, 1e-12)[:, None]
-    shares = _facing_shares(units, tried, weights) / weights.sum()
+    shares = _facing_shares(np.ascontiguousarray(units[tried].T), units, weights) / weights.sum()
     if shares.max() < DISTINGUISHED * even:
         return None
     first = int(np.argmax(shares > (1.0 - TIE_FACING) * shares.max()))
     return units[tried[first]]
 
 
-def _facing_shares(units: Array, tried: IntArray, weights: Array) -> Array:
-    """Return the sum of weights times cosine to ``FACING_POWER``, block by block."""
-    chosen, shares = units[tried], np.zeros(len(tried))
-    for column in range(0, len(units), BLOCK):
-        cosines = chosen @ units[column:column + BLOCK].T
-        for _ in range(FACING_POWER.bit_length() - 1):
-            np.multiply(cosines, cosines, out=cosines)
-        shares += cosines @ weights[column:column + BLOCK]
+@njit(cache=True, nogil=True)
+def _facing_shares(tried: Array, units: Array, weights: Array) -> Array:
+    """Return the sum of weights times cosine to 16 for each of ``tried (3, n)``."""
+    shares = np.zeros(tried.shape[1])
+    for f in range(len(units)):
+        x, y, z, weight = units[f, 0], units[f, 1], units[f, 2], weights[f]
+        for i in range(len(shares)):
+            cosine = tried[0, i] * x + tried[1, i] * y + tried[2, i] * z
+            square = cosine * cosine
+            fourth = square * square
+            eighth = fourth * fourth
+            shares[i] += weight * (eighth * eighth)
     return shares
 
 

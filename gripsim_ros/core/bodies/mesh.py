@@ -70,6 +70,10 @@ def _checked_faces(faces: ArrayLike, vertex_count: int) -> IntArray:
     return np.array(array, dtype=np.int64, order='C')
 
 
+#: What follows from the faces alone, whatever the places of the vertices.
+OF_FACES = ('_edge_table', '_edge_sides', 'is_closed')
+
+
 @dataclass(frozen=True, eq=False)
 class TriangleMesh:
     """
@@ -105,8 +109,10 @@ class TriangleMesh:
         object.__setattr__(self, 'faces', frozen_array(faces))
 
     def with_vertices(self, vertices: ArrayLike) -> 'TriangleMesh':
-        """Return the same faces on other ``vertices (V, 3)`` [m]."""
-        return TriangleMesh(np.asarray(vertices), self.faces)
+        """Return the same faces on other ``vertices (V, 3)`` [m]; known edges stay known."""
+        mesh = TriangleMesh(np.asarray(vertices), self.faces)
+        vars(mesh).update((name, vars(self)[name]) for name in OF_FACES if name in vars(self))
+        return mesh
 
     def with_faces(self, faces: ArrayLike) -> 'TriangleMesh':
         """Return other ``faces (F, 3)`` on the same vertices."""

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.spatial import ConvexHull
 
 from ..arrays import Array, IntArray
 from ..batches import (
@@ -113,13 +112,9 @@ class ElasticBody:
         """Return volume [m^3] and centre of volume ``(3,)`` [m] of the mesh as it is."""
         return volume_and_centre(self.mesh.vertices, self.mesh.faces)
 
-    @cached_property
-    def _corners(self) -> Array:
-        return self.mesh.vertices[ConvexHull(self.mesh.vertices).vertices]
-
     def extents(self, points: Array, directions: Array) -> Array:
         """Return how far the body reaches beyond points along directions (p, 3) -> (p,) [m]."""
-        farthest = (self._corners @ directions.T).max(axis=0)
+        farthest = (directions @ self.mesh.vertices.T).max(axis=1)
         return farthest - np.einsum('pk,pk->p', points, directions)
 
     @cached_property

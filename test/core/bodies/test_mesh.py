@@ -94,6 +94,20 @@ def test_derived_quantities_turn_with_the_mesh(rotation, translation):
     assert_allclose(moved.volume, mesh.volume, rtol=1e-11)
 
 
+@pytest.mark.parametrize('asked', ['closed', 'angles', 'neither'])
+def test_edges_known_before_a_motion_are_those_found_after_it(asked):
+    mesh = shapes.apple(edge_length=0.02)
+    mesh = mesh.with_faces(mesh.faces[3:])      # open
+    _ = {'closed': lambda: mesh.is_closed, 'angles': lambda: mesh.dihedral_angles,
+         'neither': lambda: None}[asked]()
+    moved = mesh.with_scale(2.0)
+    anew = TriangleMesh(moved.vertices, moved.faces)
+    assert moved.is_closed == anew.is_closed
+    assert_array_equal(moved.edges, anew.edges)
+    assert_array_equal(moved.edge_faces, anew.edge_faces)
+    assert_array_equal(moved.dihedral_angles, anew.dihedral_angles)
+
+
 def test_vertex_areas_add_up_to_the_area():
     mesh = shapes.apple(edge_length=0.01)
     assert_allclose(mesh.vertex_areas.sum(), mesh.area, rtol=ATOL_ROUNDOFF)

@@ -7,7 +7,7 @@ import numpy as np
 from ...arrays import Array
 from ...bodies import GraspObject, TriangleMesh, decimate_mesh
 from ...errors import MeshError
-from ...transforms import apply, inverse
+from ...transforms import inverse
 from .distance_field import DistanceField, build_distance_field
 
 #: Surface samples, distance field and coarse mesh of an object, in its canonical frame.
@@ -41,9 +41,9 @@ def coarse_object(grasp_object: GraspObject, sample_faces: int, face_count: int)
     """
     known, key = COARSE_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
     if key not in known:
-        vertices = apply(inverse(grasp_object.canonical_frame), grasp_object.mesh.vertices)
-        mesh = TriangleMesh(vertices, grasp_object.mesh.faces)
-        fine = decimated(mesh, FINE_FACES) if len(mesh.faces) > MANY_FACES else mesh
+        mesh = grasp_object.mesh.with_transform(inverse(grasp_object.canonical_frame))
+        fine = (decimate_mesh(mesh, FINE_FACES, np.eye(4)) if len(mesh.faces) > MANY_FACES
+                else mesh)
         coarse = decimated(fine, sample_faces)
         samples = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
         known[key] = samples, build_distance_field(mesh), decimated(fine, face_count)

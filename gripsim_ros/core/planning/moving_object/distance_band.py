@@ -80,10 +80,17 @@ def _fill(vertices: Array, faces: IntArray, normals: Array, grid: tuple[Array, f
     """Write the square of the distance to the nearest triangle, and the height over its plane."""
     lower, spacing, width = grid
     first, last = np.empty(3, np.int64), np.empty(3, np.int64)
+    told = np.full(squares.shape, width)     # beyond this no triangle is nearer
     for f in range(len(faces)):
         a, b, c = (load_vec3(vertices, faces[f, 0]), load_vec3(vertices, faces[f, 1]),
                    load_vec3(vertices, faces[f, 2]))
         n = load_vec3(normals, f)
+        middle = ((a[0] + b[0] + c[0]) / 3.0, (a[1] + b[1] + c[1]) / 3.0,
+                  (a[2] + b[2] + c[2]) / 3.0)
+        radius = 0.0
+        for corner in (a, b, c):
+            offset = subtract(corner, middle)
+            radius = max(radius, np.sqrt(dot(offset, offset)))
         for k in range(3):
             first[k] = max(0, int(np.ceil((min(a[k], b[k], c[k]) - width - lower[k]) / spacing)))
             last[k] = min(squares.shape[k] - 1, int(np.floor(
@@ -92,8 +99,11 @@ def _fill(vertices: Array, faces: IntArray, normals: Array, grid: tuple[Array, f
             for j in range(first[1], last[1] + 1):
                 for k in range(first[2], last[2] + 1):
                     p = (lower[0] + i * spacing, lower[1] + j * spacing, lower[2] + k * spacing)
-                    height = dot(subtract(p, a), n)
-                    if abs(height) > width:
+                    height, most = dot(subtract(p, a), n), told[i, j, k]
+                    if abs(height) > most:
+                        continue
+                    away = subtract(p, middle)
+                    if dot(away, away) > (most + radius) ** 2:
                         continue
                     gap = subtract(p, closest_on_triangle(p, a, b, c))
                     square = dot(gap, gap)
@@ -104,6 +114,7 @@ def _fill(vertices: Array, faces: IntArray, normals: Array, grid: tuple[Array, f
                             square < squares[i, j, k] + tie
                             and abs(height) > abs(heights[i, j, k])):
                         squares[i, j, k], heights[i, j, k] = square, height
+                        told[i, j, k] = min(width, np.sqrt(square) + 2.0 * TIE)
 
 
 @njit(cache=True)
