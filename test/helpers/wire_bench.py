@@ -10,22 +10,27 @@ from gripsim_ros.hardware.driver.link import channel, joint_controller
 from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS
 from gripsim_ros.hardware.driver.motion import follower, steering, trajectory
 from gripsim_ros.hardware.driver.motion.motions import Sample
+from gripsim_ros.hardware.driver.motion.rota import Rota
 from gripsim_ros.hardware.driver.motion.safety import SafetyChecker
 from gripsim_ros.hardware.driver.motion.trajectory import MotionRunner
 from gripsim_ros.hardware.driver.options import LinkOptions, MotionOptions
+from gripsim_ros.hardware.driver.session import STATE_PERIOD, TEMPERATURE_PERIOD
 
 from sdh_cases import HAND, NAMES, SHAPES
 
 #: Where it begins [rad]; the hand's axis of each joint.
 OPEN = np.array([0.0, -1.1, 0.3, -1.1, 0.3, -1.1, 0.3])
 ORDER = [AXIS_JOINTS.index(name) for name in NAMES]
+#: Of a cycle, where the wire bears it [s].
+PERIOD = 0.02
 
 
 class WireBench:
-    """A hand on a wire; time passes as bytes do, or by ``pause`` for each request."""
+    """A hand on a wire; time passes as bytes do, and by ``pause`` or ``pause()`` a request."""
 
     def __init__(self, monkeypatch, rate=math.inf, pause=1e-4, **identity):
-        self.time, self.rate, self.pause, self.rest = 1000.0, rate, pause, b''
+        self.time, self.rate, self.rest = 1000.0, rate, b''
+        self.pause = pause if callable(pause) else lambda: pause
         clock = SimpleNamespace(monotonic=lambda: self.time, sleep=self.sleep)
         for module in (channel, joint_controller, follower, steering, trajectory):
             monkeypatch.setattr(module, 'time', clock)
@@ -39,7 +44,11 @@ class WireBench:
                                 options.max_velocity, SHAPES)
         checker.narrow(found.lower, found.upper, found.velocity_limits)
         self.runner = MotionRunner(self.hand, found, checker, options, NAMES, lambda: None)
-        self.seen, self.states_due, self.states_asked = [], 0.0, 0.0
+        self.seen, self.due, self.slow = [], self.time, False
+        # As the session's: not all are asked for at once where the wire is slow.
+        self.rota = Rota({
+            self.ask_states: STATE_PERIOD, self.hand.temperatures: TEMPERATURE_PERIOD,
+            self.hand.controller_changed: TEMPERATURE_PERIOD}, self.time)
 
     def sleep(self, seconds):
         self.time += seconds
@@ -48,11 +57,12 @@ class WireBench:
 
     def write(self, data):
         for line in data.decode().splitlines():
-            self.sleep(0.5 * self.pause + len(line) / self.rate)
+            pause = self.pause()
+            self.sleep(0.5 * pause + len(line) / self.rate)
             answer = self.firmware.answer(line)
             whole = b'' if answer is None else answer.encode() + b'\r\n'
             self.rest += whole
-            self.sleep(0.5 * self.pause + len(whole) / self.rate)
+            self.sleep(0.5 * pause + len(whole) / self.rate)
 
     def read(self, timeout):
         data, self.rest = self.rest, b''
@@ -65,18 +75,23 @@ class WireBench:
         self.firmware.advance()
         return np.radians([self.firmware.motors.axes[axis].angle for axis in ORDER])
 
+    def ask_states(self):
+        self.states = self.time, self.hand.axis_states()
+
     def cycle(self):
         """Ask and act once, at 50 Hz where the wire bears it."""
-        due = self.time + 0.02
         positions, when = self.hand.timed_positions()
-        if self.time >= self.states_due:
-            self.states_asked = self.time
-            self.states_due = self.time + (0.2 if self.pause > 0.01 else 0.0)
-            self.states = self.hand.axis_states()
         velocities = self.hand.turning if self.runner.following else self.hand.velocities()
-        self.sample = Sample(when, positions, velocities, self.states, self.states_asked)
-        self.runner.advance(self.sample)
-        while self.time < due:
+        for ask in self.rota.choose(self.time, self.slow and self.runner.following,
+                                    self.ask_states):
+            ask()
+        asked, states = self.states
+        self.sample = Sample(when, positions, velocities, states, asked)
+        self.runner.advance(self.sample, self.rota.loads(
+            self.time, self.slow and self.runner.following))
+        self.due = max(self.due + PERIOD, self.time - PERIOD)
+        self.slow = self.due < self.time
+        while self.time < self.due:
             self.sleep(0.002)
 
     def follow(self, motion, until=lambda: False):

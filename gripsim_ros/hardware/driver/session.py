@@ -24,6 +24,7 @@ from .link.protocol import AXIS_COUNT, axis_words
 from .link.transport import open_transport
 from .motion.motions import Motion, Outcome, Sample
 from .motion.permission import MOTORS_OFF, MOTORS_ON, Permission
+from .motion.rota import Rota
 from .motion.safety import SafetyChecker
 from .motion.trajectory import MotionRunner
 from .options import DriverOptions
@@ -73,6 +74,7 @@ class HandSession:
         self._runner: MotionRunner | None = None
         self._identity: HandIdentity | None = None
         self._sample: Sample | None = None
+        self._states: tuple[NDArray[np.int64], float]   # of the axes, and when they were asked
         self._faults = Faults()
         self._owed = False                      # the link was lost with the axes powered
 
@@ -97,8 +99,7 @@ class HandSession:
     def condition(self) -> Condition:
         """Return how the hand is."""
         hand, runner, permission = self._hand, self._runner, self._permission
-        sample = self._sample if hand is not None else None
-        faults = self._faults
+        faults, sample = self._faults, self._sample if hand is not None else None
         return Condition(
             self._calls.opened.is_set(), self._calls.why_closed or permission.why_not(),
             permission.latched, permission.motors, permission.heat.hot,
@@ -255,36 +256,36 @@ class HandSession:
 
     def _serve(self) -> None:
         """Ask in turns until the link is lost or the session closes."""
-        period = 1.0 / self._options.motion.rate
-        asked = due = states_due = temperatures_due = time.monotonic()
-        states, slow = self._sample.axis_states, False
+        period, due, slow = 1.0 / self._options.motion.rate, time.monotonic(), False
+        rota = Rota({self._ask_states: STATE_PERIOD, self._judge_heat: TEMPERATURE_PERIOD,
+                     self._judge_controller: TEMPERATURE_PERIOD}, due)
+        self._states = self._sample.axis_states, due
         while not self._closing.is_set():
             try:
                 self._hand.tries = 1 if self._runner.busy else None
                 positions, measured = self._asked(self._hand.timed_positions)
                 velocities = (self._hand.turning if self._runner.following
                               else self._asked(self._hand.velocities))
-                now = time.monotonic()
-                wanted = self._runner.busy and not (slow and self._runner.following)
-                if wanted or now >= states_due:
-                    asked, states_due = now, now + STATE_PERIOD
-                    states = self._hand.axis_states()
-                if now >= temperatures_due:
-                    self._asked(lambda: self._judge_heat(self._hand))
-                    self._asked(self._judge_controller)
-                    temperatures_due = now + TEMPERATURE_PERIOD
-                self._sample = Sample(measured, positions, velocities, states, asked)
+                busy, slowly = self._runner.busy, slow and self._runner.following
+                for ask in rota.choose(time.monotonic(), slowly, busy and self._ask_states):
+                    self._asked(ask)
+                self._sample = Sample(measured, positions, velocities, *self._states)
                 if self._on_sample is not None:
                     self._on_sample(self._sample)
-                self._runner.advance(self._sample)
+                slowly = slow and self._runner.following
+                self._runner.advance(self._sample, rota.loads(time.monotonic(), slowly))
                 self._faults.in_row = 0
             except (UnsafeError, StateError) as error:
                 self._runner.end(Outcome.REFUSED, str(error))
             except (FirmwareError, SilenceError, MalformedError) as error:
                 self._on_fault(error)
             due = max(due + period, time.monotonic() - period)
-            slow = due < time.monotonic()           # states wait where the link is slow
+            slow = due < time.monotonic()
             self._take_calls(due)
+
+    def _ask_states(self) -> None:
+        asked = time.monotonic()
+        self._states = self._hand.axis_states(), asked
 
     def _asked(self, question: Callable):
         """Return the answer to a question; whoever calls is served before it."""
@@ -333,8 +334,8 @@ class HandSession:
         if self._faults.in_row >= MOST_ERRORS:
             raise LinkError(f'{MOST_ERRORS} faults in a row, the last: {error}') from error
 
-    def _judge_heat(self, hand: SdhHand) -> None:
-        why = self._permission.heat.take(hand.temperatures())
+    def _judge_heat(self, hand: SdhHand | None = None) -> None:
+        why = self._permission.heat.take((hand or self._hand).temperatures())
         if why:
             self._faults.count(why)
             if self._runner is not None and self._runner.busy:

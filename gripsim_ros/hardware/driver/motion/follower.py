@@ -5,6 +5,7 @@ The firmware has no watchdog: an axis turns on until it is told otherwise, or me
 So whatever ends following sends velocities of zero first.
 """
 
+import math
 import time
 
 import numpy as np
@@ -15,6 +16,7 @@ from ..link.joint_controller import SdhHand
 from ..link.protocol import BLOCKED, DISABLED, IDLE, NOT_INITIALISED
 from ..options import MotionOptions
 from .course import Course
+from .rota import EVEN, PLAIN
 from .safety import SafetyChecker
 
 Array = NDArray[np.float64]
@@ -44,14 +46,19 @@ class CyclePeriod:
     """
 
     def __init__(self, seconds: float) -> None:
-        """Begin a cycle."""
-        self.seconds, self._begun = seconds, time.monotonic()
+        """Wait for the first cycle."""
+        self.seconds, self._plain, self._begun = seconds, seconds, math.nan
 
-    def renew(self) -> float:
-        """End a cycle and begin the next; return the time of the steady clock [s]."""
+    def renew(self, loads: tuple[float, float] = EVEN) -> float:
+        """
+        End a cycle and begin the next; return the time of the steady clock [s].
+
+        ``loads`` are how long the one that ends and the next one are to a plain one.
+        """
         now = time.monotonic()
-        self.seconds += (min(now - self._begun, LONGEST) - self.seconds) / MEMORY
-        self._begun = now
+        if not math.isnan(self._begun):
+            self._plain += (min((now - self._begun) / loads[0], LONGEST) - self._plain) / MEMORY
+        self.seconds, self._begun = loads[1] * self._plain, now
         return now
 
 
@@ -67,25 +74,31 @@ class Follower:
     options : MotionOptions
     course : Course
     begin : float
-        When the course begins, by the steady clock [s].
-    period : float
-        How long a cycle takes, as far as is known [s].
+        When the course is to begin, by the steady clock [s].
+    answer : float
+        How long an answer takes, as far as is known [s].
     accelerations : (J,) float
         Of the ramps of velocity [rad/s^2].
+
+    Attributes
+    ----------
+    begin : float
+        When it begins: not before velocities can be sent [s].
     """
 
     def __init__(self, hand: SdhHand, checker: SafetyChecker, options: MotionOptions,
-                 course: Course, begin: float, period: float, accelerations: Array) -> None:
+                 course: Course, begin: float, answer: float, accelerations: Array) -> None:
         """Turn nothing yet."""
+        period = min(max(PLAIN * answer, 1.0 / options.rate), LONGEST)
         self._accelerations = accelerations
         self._hand, self._checker, self._options = hand, checker, options
-        self._course, self.begin = course, begin
         self._made, self._cycle = time.monotonic(), CyclePeriod(period)
-        self._delay = 0.0
+        self._course, self.begin = course, max(begin, self._made + period)
+        self._delay = 0.5 * answer
         self._blocked = np.zeros(len(checker.velocities), bool)
 
     def advance(self, positions: Array, states: NDArray[np.int64], measured: float,
-                states_time: float) -> bool:
+                states_time: float, loads: tuple[float, float]) -> bool:
         """
         Send the velocities of the next cycle; return whether the course has ended.
 
@@ -99,6 +112,8 @@ class Follower:
             When the positions were true, by the steady clock [s].
         states_time : float
             When the states were asked for; those from before this course do not count.
+        loads : tuple of float
+            Lengths of this cycle and of the next, see ``Rota``.
 
         Raises
         ------
@@ -110,7 +125,7 @@ class Follower:
         if states_time < self._made:
             states = np.full_like(states, IDLE)
         check_axes(states)
-        now, period = self._cycle.renew(), self._cycle.seconds
+        now, period = self._cycle.renew(loads), self._cycle.seconds
         if now - self.begin >= self._course.duration:
             return True
         errors = self._course.at(measured - self.begin) - positions

@@ -11,11 +11,12 @@ from ..link.joint_controller import HandIdentity, SdhHand
 from ..link.protocol import BLOCKED, POSITIONING
 from ..options import MotionOptions
 from .course import plan_course
-from .follower import LONGEST, Follower
+from .follower import Follower
 from .motions import Motion, Outcome, Sample
 from .path import (
     STILL, Segment, Trajectory, average_velocities, is_step, plan_segments, ramp_profile,
     read_trajectory)
+from .rota import EVEN
 from .safety import SafetyChecker
 from .steering import Steering
 
@@ -26,6 +27,8 @@ Array = NDArray[np.float64]
 VERSION_FOLLOW = (0, 0, 2, 15)
 #: Before its time a trajectory that waits is made ready [s].
 EARLY = 0.2
+#: Requests by which velocity control is taken.
+TAKES = 3
 
 
 class MotionRunner:
@@ -56,7 +59,6 @@ class MotionRunner:
         self._follows = options.follow and identity.version >= VERSION_FOLLOW
         self._follower: Follower | None = None
         self._steering: Steering | None = None
-        self._advanced, self._period = time.monotonic(), 1.0 / options.rate
         self._motion: Motion | None = None
         self._waiting: Motion | None = None
         self._segments: list[Segment] = []
@@ -173,14 +175,13 @@ class MotionRunner:
         self._checker.check_path(np.concatenate([here[None], points]))
         self._may_move()
         self._motion, self._targets, self._segments = motion, points[-1], []
-        self._pressed = None
+        self._pressed, asked = None, time.monotonic()
         self._hand.take_velocity_control(self._identity.acceleration_limits)
         self._may_move()
-        motion.started = max(motion.begin, time.monotonic() + self._period)
-        motion.behind = course.behind
-        self._follower = Follower(self._hand, self._checker, self._options, course,
-                                  motion.started, self._period,
+        self._follower = Follower(self._hand, self._checker, self._options, course, motion.begin,
+                                  (time.monotonic() - asked) / TAKES,
                                   self._identity.acceleration_limits)
+        motion.started, motion.behind = self._follower.begin, course.behind
         self._sent = True
 
     def _begin_segments(self, motion: Motion, here: Array, trajectory: Trajectory) -> None:
@@ -221,9 +222,11 @@ class MotionRunner:
         self._sent = True
         self._ends = max(self._ends, time.monotonic() + duration)
 
-    def advance(self, sample: Sample) -> None:
+    def advance(self, sample: Sample, loads: tuple[float, float] = EVEN) -> None:
         """
         Take a cycle's measurements: begin what waits, send the next part, or judge the end.
+
+        ``loads`` are the lengths of this cycle and of the next, see ``Rota``.
 
         Raises
         ------
@@ -231,12 +234,10 @@ class MotionRunner:
             What waited is refused after all.
         """
         moving = self._moves(sample.velocities)
-        now = time.monotonic()
-        self._advanced, self._period = now, min(now - self._advanced, LONGEST)
         if self._waiting is not None:
             self._advance_waiting(sample)
         elif self._follower is not None:
-            self._follow(sample)
+            self._follow(sample, loads)
         elif self._steering is not None:
             self._steer(sample)
         elif self._motion is not None:
@@ -245,11 +246,11 @@ class MotionRunner:
             self._hand.take_pose_control()
             self._hand.hold_here(self._identity)
 
-    def _follow(self, sample: Sample) -> None:
+    def _follow(self, sample: Sample, loads: tuple[float, float]) -> None:
         """Send the next velocities; where the course has ended go to its end and hold there."""
         try:
             ended = self._follower.advance(sample.positions, sample.axis_states, sample.time,
-                                           sample.states_time)
+                                           sample.states_time, loads)
         except (UnsafeError, StateError) as error:
             self._hand.stop()
             self.end(Outcome.FAILED, f'stopped on the way: {error}')

@@ -11,11 +11,14 @@ from gripsim_ros.hardware.driver.link.protocol import AXIS_JOINTS, BLOCKED
 from gripsim_ros.hardware.driver.motion.motions import Motion, Outcome
 
 from sdh_cases import NAMES
-from wire_bench import OPEN, ORDER, WireBench
+from wire_bench import OPEN, ORDER, PERIOD, WireBench
 
 #: The error in time that is allowed at rated speed [rad]; and where velocities can be sent only
 #: ten times a second: a cycle's change of velocity, 4.2 * 0.1, for a quarter of the cycle.
 IN_TIME, IN_TIME_SLOW = 0.02, 0.0105
+#: Where requests take 17 to 50 ms by chance. A cycle of two and a question is planned as 0.1 s and
+#: takes 0.15 at most: 4.2 * (0.15 - 0.1) * 0.15 / 2 is missed then, beside what is missed anyway.
+IN_TIME_JUMPS, JUMPS = 0.016 + IN_TIME_SLOW, (1.0 / 60.0, 0.05)
 #: The firmware tells one decimal, and a goal is one of hundredths [rad].
 ATOL_THERE = 0.005
 #: Bytes a second of a serial line, and what the firmware is said to answer over it [1/s].
@@ -27,6 +30,12 @@ SWING = np.array([0.0, 0.85, 0.3, 0.85, 0.3, 0.85, 0.3])
 def swing(time):
     """Return a swing from rest to rest in 2 s; 1.34 rad/s at most, 4.2 rad/s^2."""
     return OPEN + SWING * 0.5 * (1.0 - np.cos(np.pi * np.clip(time, 0.0, 2.0)))
+
+
+def most_off(bench, motion):
+    """Return by how much a joint was off its swing at most [rad]."""
+    return max(np.abs(angles - swing(time - motion.started)).max()
+               for time, angles in bench.seen if 0.0 <= time - motion.started)
 
 
 def sine(count=40, end=2.0):
@@ -42,13 +51,30 @@ def test_a_sine_is_followed_in_time_at_rated_speed(monkeypatch, wire, allowed):
     bench = WireBench(monkeypatch, **wire)
     motion = bench.follow(sine())
     assert motion.outcome is Outcome.REACHED, motion.message
-    off = [np.abs(angles - swing(time - motion.started)).max() for time, angles in bench.seen
-           if 0.0 <= time - motion.started]
-    assert max(off) < allowed
+    assert most_off(bench, motion) < allowed
     np.testing.assert_allclose(bench.angles(), swing(2.0), atol=ATOL_THERE)
-    slack = 0.4 + 20 * bench.pause                    # to hold where it has come
+    slack = 0.4 + 20 * bench.pause()                    # to hold where it has come
     assert bench.seen[-1][0] - motion.started < 2.0 + slack
     assert not bench.hand.velocity_control and bench.firmware.controller == 0
+
+
+@pytest.mark.parametrize('wait', np.arange(0.0, 1.0, 0.1).round(1))
+def test_it_is_in_time_whatever_else_is_due_when_it_begins(monkeypatch, wait):
+    """States, temperatures and controller are asked for, each in its turn."""
+    bench = WireBench(monkeypatch, pause=1.0 / SLOW)
+    end = bench.time + wait
+    while bench.time < end:
+        bench.cycle()
+    assert most_off(bench, bench.follow(sine())) < IN_TIME_SLOW
+
+
+@pytest.mark.parametrize('seed', range(10))
+def test_a_firmware_whose_answers_take_longer_by_chance_is_followed(monkeypatch, seed):
+    draw = np.random.default_rng(seed)
+    bench = WireBench(monkeypatch, pause=lambda: draw.uniform(*JUMPS))
+    motion = bench.follow(sine())
+    assert motion.outcome is Outcome.REACHED
+    assert most_off(bench, motion) < IN_TIME_JUMPS
 
 
 def test_it_goes_on_through_points_with_velocities(monkeypatch):
@@ -58,16 +84,14 @@ def test_it_goes_on_through_points_with_velocities(monkeypatch):
     motion = bench.follow(Motion(NAMES, list(times), [swing(t).tolist() for t in times],
                                  slopes.tolist()))
     assert motion.outcome is Outcome.REACHED
-    off = [np.abs(angles - swing(time - motion.started)).max() for time, angles in bench.seen
-           if 0.0 <= time - motion.started]
-    assert max(off) < IN_TIME
+    assert most_off(bench, motion) < IN_TIME
 
 
 def test_one_with_a_time_to_come_waits_for_it(monkeypatch):
     bench = WireBench(monkeypatch)
     motion = sine()
     motion.begin = bench.time + 1.0
-    bench.follow(motion, lambda: bench.time > motion.begin - 0.01)
+    bench.follow(motion, lambda: bench.time > motion.begin - 1.5 * PERIOD)
     np.testing.assert_allclose(bench.angles(), OPEN, atol=1e-6)
     while not motion.done.is_set():
         bench.cycle()
