@@ -83,7 +83,7 @@ class Follower:
     Attributes
     ----------
     begin : float
-        When it begins: not before velocities can be sent [s].
+        When it begins: not before the first velocities act [s].
     """
 
     def __init__(self, hand: SdhHand, checker: SafetyChecker, options: MotionOptions,
@@ -94,7 +94,7 @@ class Follower:
         self._hand, self._checker, self._options = hand, checker, options
         self._made, self._cycle = time.monotonic(), CyclePeriod(period)
         self._course, self.begin = course, max(begin, self._made + period)
-        self._delay = 0.5 * answer
+        self._delay, self._begun = 0.5 * answer, False
         self._blocked = np.zeros(len(checker.velocities), bool)
 
     def advance(self, positions: Array, states: NDArray[np.int64], measured: float,
@@ -126,6 +126,8 @@ class Follower:
             states = np.full_like(states, IDLE)
         check_axes(states)
         now, period = self._cycle.renew(loads), self._cycle.seconds
+        if not self._begun:                     # what else was asked may have taken long
+            self.begin, self._begun = max(self.begin, now + self._delay), True
         if now - self.begin >= self._course.duration:
             return True
         errors = self._course.at(measured - self.begin) - positions

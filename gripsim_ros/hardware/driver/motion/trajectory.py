@@ -251,6 +251,7 @@ class MotionRunner:
         try:
             ended = self._follower.advance(sample.positions, sample.axis_states, sample.time,
                                            sample.states_time, loads)
+            self._motion.started = self._follower.begin
         except (UnsafeError, StateError) as error:
             self._hand.stop()
             self.end(Outcome.FAILED, f'stopped on the way: {error}')

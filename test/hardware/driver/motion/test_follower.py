@@ -68,6 +68,17 @@ def test_it_is_in_time_whatever_else_is_due_when_it_begins(monkeypatch, wait):
     assert most_off(bench, bench.follow(sine())) < IN_TIME_SLOW
 
 
+def test_a_course_begins_with_its_first_velocities(monkeypatch):
+    """What else is asked of the hand first takes nothing of its time."""
+    bench, motion = WireBench(monkeypatch, pause=1.0 / SLOW), sine()
+    bench.cycle()
+    bench.runner.accept(motion, bench.sample)
+    bench.sleep(0.3)
+    while not motion.done.is_set():
+        bench.cycle()
+    assert most_off(bench, motion) < IN_TIME_SLOW
+
+
 @pytest.mark.parametrize('seed', range(10))
 def test_a_firmware_whose_answers_take_longer_by_chance_is_followed(monkeypatch, seed):
     draw = np.random.default_rng(seed)
