@@ -71,6 +71,8 @@ class Motion:
         Of the steady clock [s]: when it came, when its time 0 was or is; NaN before.
     behind : float
         By how much a joint cannot but be behind its time at most [rad].
+    outdated : bool
+        Refused since it was sent too long ago, or before a stop.
     """
 
     names: Sequence[str]
@@ -86,6 +88,7 @@ class Motion:
     requested: float = float('nan')
     started: float = float('nan')
     behind: float = 0.0
+    outdated: bool = False
 
     def finish(self, outcome: Outcome, message: str, errors: Array | None = None) -> None:
         """End it, once."""

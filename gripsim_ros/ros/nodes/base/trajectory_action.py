@@ -20,7 +20,8 @@ except ModuleNotFoundError:
 Array = NDArray[np.float64]
 
 #: Error codes of `control_msgs/FollowJointTrajectory`, which are fixed there.
-SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS, PATH_VIOLATED, GOAL_VIOLATED = 0, -1, -2, -4, -5
+SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS, OLD_STAMP, PATH_VIOLATED, GOAL_VIOLATED = (
+    0, -1, -2, -3, -4, -5)
 
 
 class GoalError(GripsimError):
@@ -50,7 +51,8 @@ class Wanted:
         How far a joint may be off on its way, and at the end [rad]; infinite where the goal
         says nothing of the way, NaN where it says nothing of the end.
     patience : float
-        How late the end may be [s]; NaN where the goal says nothing.
+        How late the end may be [s]; NaN where the goal says nothing, infinite where it may be
+        as late as it likes.
     """
 
     joint_names: tuple[str, ...]
@@ -137,7 +139,7 @@ def read_goal(joint_names: Sequence[str], request, here: Array,
     rows[1:, [joint_names.index(name) for name in names]] = [p.positions for p in points]
     if not np.isfinite(rows).all() or (np.diff(times[1:]) <= 0.0).any() or times[1] < 0.0:
         raise GoalError(INVALID_GOAL, 'positions must be finite, and times must rise from 0 on')
-    patience = seconds_from_msg(request.goal_time_tolerance)
+    patience = seconds_from_msg(request.goal_time_tolerance) or np.nan
     velocities = None
     if times[1] > 0.0 and all(len(point.velocities) == len(names) for point in points):
         velocities = np.zeros_like(rows)
@@ -145,7 +147,8 @@ def read_goal(joint_names: Sequence[str], request, here: Array,
             point.velocities for point in points]
     return Wanted(tuple(joint_names), times, rows, velocities,
                   _tolerances(joint_names, request.path_tolerance, tolerance),
-                  _tolerances(joint_names, request.goal_tolerance, np.nan), patience or np.nan)
+                  _tolerances(joint_names, request.goal_tolerance, np.nan),
+                  np.inf if patience < 0.0 else patience)
 
 
 def _tolerances(joint_names: Sequence[str], listed, default: float) -> Array:

@@ -5,12 +5,11 @@ import math
 from ....core.errors import GripsimError
 from ....hardware.driver.motion.motions import Motion, Outcome
 from ..base.trajectory_action import (
-    end_goal, GOAL_VIOLATED, GoalError, INVALID_GOAL, open_trajectory_action, PATH_VIOLATED,
-    read_goal, SUCCESSFUL, Wanted)
+    end_goal, GOAL_VIOLATED, GoalError, INVALID_GOAL, OLD_STAMP, open_trajectory_action,
+    PATH_VIOLATED, read_goal, SUCCESSFUL, Wanted)
 
 #: Seconds between two looks at the goal and the joints.
 POLL_PERIOD = 0.02
-CODES = {Outcome.REFUSED: INVALID_GOAL}
 
 
 class TrajectoryAction:
@@ -75,8 +74,10 @@ class TrajectoryAction:
 
     def _judged(self, motion: Motion, wanted: Wanted) -> tuple[int, str]:
         """Return code and text of a motion that ended by itself."""
+        if motion.outcome is Outcome.REFUSED:
+            return OLD_STAMP if motion.outdated else INVALID_GOAL, motion.message
         if motion.outcome not in (Outcome.REACHED, Outcome.MISSED):
-            return CODES.get(motion.outcome, PATH_VIOLATED), motion.message
+            return PATH_VIOLATED, motion.message
         off = wanted.off_goal(motion.errors, self._node.values['goal_tolerance'])
         return (GOAL_VIOLATED, f'{off}; {motion.message}') if off else (SUCCESSFUL, '')
 

@@ -33,7 +33,7 @@ from .velocity_commands import VelocityCommands
 
 #: For how long a fault is told in the diagnostics after it passed [s].
 FAULT_MEMORY = 10.0
-#: Angles that are older are stale [s].
+#: Angles and tactile frames that are older are stale [s].
 STALE_AFTER = 2.0
 #: Messages that a slow subscriber may lag behind.
 DEPTH = 10
@@ -175,7 +175,9 @@ class SdhDriverNode(SuiteNode):
             now = self._now()
             if now < self._stopped_at:
                 self._stopped_at = 0.0
-            why = self._why_untimely(stamp, now)
+            old = self._why_old(stamp, now)
+            motion.outdated = bool(old)
+            why = 'it is velocity mode: call ~/position_mode' if self._velocities.on else old
             if not why:
                 if stamp > now:
                     motion.begin = time.monotonic() + stamp - now
@@ -183,10 +185,8 @@ class SdhDriverNode(SuiteNode):
         self.session.refuse(motion, why)
         return motion
 
-    def _why_untimely(self, stamp: float, now: float) -> str:
-        """Return why a trajectory of a stamp is refused; '' where it is not."""
-        if self._velocities.on:
-            return 'it is velocity mode: call ~/position_mode'
+    def _why_old(self, stamp: float, now: float) -> str:
+        """Return why a trajectory of a stamp is too old; '' where it is not."""
         if stamp <= 0.0:
             return ''
         if stamp <= self._stopped_at:
@@ -281,6 +281,8 @@ class SdhDriverNode(SuiteNode):
                 return DiagnosticStatus.ERROR
             if self.sample is not None and time.monotonic() - self.sample.time > STALE_AFTER:
                 return DiagnosticStatus.STALE
+        if self.tactile.age > STALE_AFTER:
+            return DiagnosticStatus.STALE
         return DiagnosticStatus.WARN if self.tactile.problem else super().severity(missing)
 
     def diagnose(self) -> tuple[str, dict[str, object]]:

@@ -1,5 +1,6 @@
 """The tactile sensors of a real hand: topics, and how they are."""
 
+import time
 from collections.abc import Callable
 
 import yaml
@@ -38,7 +39,7 @@ class TactileTopics:
     def __init__(self, node: SuiteNode,
                  while_it_lives: Callable[[Callable[..., None]], Callable[..., None]]) -> None:
         """Read where the texels are; nothing is connected before ``start``."""
-        self._node = node
+        self._node, self._heard = node, None
         options, layout = tactile_options(node.values), _read_layout(node)
         self._frame = _empty_frame(layout, node.values['tactile_calibrated'])
         self._counts = TactileCounts(
@@ -50,6 +51,11 @@ class TactileTopics:
                                                    reliable(DEPTH))
         self._session = TactileSession(options, layout, node.counted(
             'the tactile sensors', while_it_lives(self._on_touch))) if options.link else None
+
+    @property
+    def age(self) -> float:
+        """Return for how long no frame has come [s]; 0 before the first."""
+        return 0.0 if self._heard is None else time.monotonic() - self._heard
 
     @property
     def problem(self) -> str:
@@ -75,6 +81,7 @@ class TactileTopics:
 
     def _on_touch(self, touch: Touch) -> None:
         """Publish a frame, in the session's thread."""
+        self._heard = time.monotonic()
         header = Header(stamp=self._node.get_clock().now().to_msg(),
                         frame_id=self._node.hand.base_link)
         self._frame.header = self._counts.header = header

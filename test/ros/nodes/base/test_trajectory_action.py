@@ -60,12 +60,16 @@ class Goal(GoalEnd):
     (Outcome.REACHED, 0.01, {}, 'succeeded', 0), (Outcome.MISSED, 0.03, {}, 'aborted', -5),
     (Outcome.REACHED, 0.01, {'tolerance': [(NAMES[0], 0.005)]}, 'aborted', -5),
     (Outcome.MISSED, 0.03, {'tolerance': [(NAMES[0], 0.04)]}, 'succeeded', 0),
-    (Outcome.REFUSED, 0.0, {}, 'aborted', -1), (Outcome.FAILED, 0.0, {}, 'aborted', -4),
+    (Outcome.REFUSED, 0.0, {}, 'aborted', -1),
+    (Outcome.REFUSED, 0.0, {'outdated': True}, 'aborted', -3),
+    (Outcome.FAILED, 0.0, {}, 'aborted', -4),
     (Outcome.STOPPED, 0.0, {'cancelled': True}, 'canceled', -4)])
 def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, code):
     monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
                         SimpleNamespace(Result=SimpleNamespace))
-    motion, errors = Motion([], [], []), np.zeros(7)
+    wishes = dict(wishes)
+    motion = Motion([], [], [], outdated=wishes.pop('outdated', False))
+    errors = np.zeros(7)
     errors[0] = off
     action = object.__new__(driver_action.TrajectoryAction)
     action._node = SimpleNamespace(

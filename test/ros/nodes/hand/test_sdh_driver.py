@@ -345,6 +345,10 @@ def test_the_tactile_sensors_are_read_without_the_joints():
         assert node.diagnose()[1]['tactile frames'] > 0
         node.active = True
         assert node.severity('') == DiagnosticStatus.OK
+        hand.faults.add('silence')
+        assert wait_for(lambda: node.severity('') == DiagnosticStatus.STALE, TIMEOUT)
+        hand.faults.clear()
+        assert wait_for(lambda: node.severity('') == DiagnosticStatus.OK, TIMEOUT)
     with pytest.raises(ParameterError, match='address and tactile_address are both empty'), \
             driver(address='', tactile_address=''):
         pass
@@ -382,6 +386,7 @@ def test_old_stamps_are_refused_and_those_to_come_waited_for(alone):
     node._stopped_at, now = 0.0, node._now()
     node._on_trajectory(trajectory((1.0, OPEN), stamp=now - 10.0))
     assert not node.session.followed and 's old, allowed are' in node.last_error
+    assert node.follow(trajectory((1.0, OPEN), stamp=now - 10.0)).outdated
     begun = time.monotonic()
     node._on_trajectory(trajectory((1.0, OPEN), stamp=now + 50.0))
     # The two clocks are read one after the other, however late on a busy machine.

@@ -125,6 +125,12 @@ def test_a_refused_trajectory_is_an_invalid_goal(execute):
     assert (goal.end, result.error_code, result.error_string) == ('aborted', -1, 'emergency stop')
 
 
+def test_a_goal_whose_time_is_below_zero_may_be_as_late_as_it_likes(execute):
+    """As -1 lifts a joint's tolerance: it lasts until somebody ends it."""
+    goal, _ = execute(Simulation(stuck=True), Goal(looks=100, patience=-1))
+    assert goal.end == 'canceled'
+
+
 LAST = HAND.joint_names[-1]
 
 
