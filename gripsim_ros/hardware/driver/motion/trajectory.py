@@ -181,7 +181,7 @@ class MotionRunner:
         self._follower = Follower(self._hand, self._checker, self._options, course, motion.begin,
                                   (time.monotonic() - asked) / TAKES,
                                   self._identity.acceleration_limits)
-        motion.started, motion.behind = self._follower.begin, course.behind
+        motion.behind = course.behind
         self._sent = True
 
     def _begin_segments(self, motion: Motion, here: Array, trajectory: Trajectory) -> None:
