@@ -149,7 +149,7 @@ def watched(hand, order):
 
 
 def measure_in_time(count, link, shapes, slow=None):
-    """Return by how much joints were off the swing [rad], and when it was held [s], ``count``."""
+    """Return how far joints were off the swing [rad], when it was held [s], requests [1/s]."""
     model = load_default_hand()
     names, times = list(model.joint_names), LASTS * np.arange(1, POINTS + 1) / POINTS
     order = [AXIS_JOINTS.index(name) for name in names]
@@ -163,18 +163,21 @@ def measure_in_time(count, link, shapes, slow=None):
         session.start()
         try:
             assert session.wait_connected(20.0)
-            off, held = [], []
+            off, held, rates = [], [], []
             for _ in range(count):
                 with watched(hand, order) as seen:
                     motion = session.follow(Motion(names, times.tolist(), swing(times).tolist()))
                     assert motion.done.wait(20.0), 'the swing does not end'
                 held.append(time.monotonic() - motion.started)
+                asked = [when for when, _ in hand.firmware.record.commands
+                         if 0.0 <= when - motion.started < LASTS]
+                rates.append(len(asked) / LASTS)
                 after = np.array([when for when, _ in seen]) - motion.started
                 there = np.radians([angles for _, angles in seen])
                 off.append(float(np.abs(there - swing(after))[after >= 0.0].max()))
         finally:
             session.close()
-    return off, held
+    return off, held, rates
 
 
 def measure_node(count):
@@ -258,9 +261,10 @@ def main():
     in_time = [(name, link, None) for name, link in LINKS] + [
         (f'TCP, {rate:.0f} requests a second', LINKS[0][1], rate) for rate in SLOW]
     for name, link, slow in in_time if options.swings else ():
-        off, held = measure_in_time(options.swings, link, shapes, slow)
+        off, held, rates = measure_in_time(options.swings, link, shapes, slow)
         print(f'{name}: in time within {np.median(off):.4f} rad, most {max(off):.4f}; '
-              f'held after {np.median(held):.1f} s; load {os.getloadavg()[0]:.1f}')
+              f'held after {np.median(held):.1f} s; {min(rates):.0f} to {max(rates):.0f} '
+              f'requests a second came; load {os.getloadavg()[0]:.1f}')
     return 0
 
 

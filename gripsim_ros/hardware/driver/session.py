@@ -256,7 +256,7 @@ class HandSession:
 
     def _serve(self) -> None:
         """Ask in turns until the link is lost or the session closes."""
-        period, due, slow = 1.0 / self._options.motion.rate, time.monotonic(), False
+        period, due, slow = 1.0 / self._options.motion.rate, time.monotonic(), True
         rota = Rota({self._ask_states: STATE_PERIOD, self._judge_heat: TEMPERATURE_PERIOD,
                      self._judge_controller: TEMPERATURE_PERIOD}, due)
         self._states = self._sample.axis_states, due
