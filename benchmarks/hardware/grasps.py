@@ -75,8 +75,9 @@ class SimulatedGrasp:
         self._touch = Touch(hand, self.world.options)
         self.execution = GraspExecution(plan, self.options, True)
 
-    def run(self, on_measured=lambda phase, world: None) -> GraspExecution:
-        """Carry the grasp out and return how it went."""
+    def run(self, on_measured=lambda phase, world: None,
+            on_stepped=lambda phase, world: None) -> GraspExecution:
+        """Carry the grasp out and return how it went; ``on_stepped`` at every time step."""
         world, execution = self.world, self.execution
         while not execution.done and world.time < LONGEST:
             for action in execution.update(self._measure()):
@@ -85,6 +86,7 @@ class SimulatedGrasp:
             for _ in range(MEASURE_EVERY):
                 world.follow(self._follower)
                 world.step()
+                on_stepped(execution.phase, world)
         return execution
 
     def _measure(self) -> Measurement:

@@ -65,12 +65,18 @@ class Touch:
             T_link_world = inverse(world.link_pose(link))
             points = apply(T_link_world, np.array([touch.point for touch in touches]))
             nearest = np.linalg.norm(points[:, None] - texels, axis=2).argmin(axis=1)
-            normal = np.array([touch.normal_force for touch in touches])
+            normal = _pressing(np.array([touch.normal_force for touch in touches]))
             np.add.at(pressures, nearest, normal / self._area)
             if normal.sum() > 0.0:
                 centre = normal @ points / normal.sum()
             force = T_link_world[:3, :3] @ sum(touch.force for touch in touches)
         return PadReading(link, texels, self._area, pressures, force, centre)
+
+
+def _pressing(forces: Array) -> Array:
+    """Return normal forces without those that pull; the others bear so much less."""
+    pressing = np.maximum(forces, 0.0)
+    return pressing * max(0.0, forces.sum()) / max(pressing.sum(), 1e-300)
 
 
 def wrist_load(world: World) -> Array:

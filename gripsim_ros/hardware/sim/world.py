@@ -29,7 +29,12 @@ _WARNINGS: deque[str] = deque(maxlen=16)
 
 @dataclass(frozen=True, eq=False)
 class TouchPoint:
-    """A point where a link touches the object: force on the link [N], all in the world."""
+    """
+    A point where a link touches the object: force on the link [N], all in the world.
+
+    ``normal_force`` is negative where it pulls, as from within the link: where faces just touch,
+    MuJoCo tells a normal turned round now and then, and others bear as much more for that step.
+    """
 
     link: str
     point: Array
@@ -311,9 +316,17 @@ class World:
             if link and contact.efc_address >= 0:
                 self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
                 frame = contact.frame.reshape(3, 3)
-                found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
+                turned = sign * frame[0] @ (contact.pos - self._middle(contact)) > 0.0
+                found.append(TouchPoint(link, contact.pos.copy(),
+                                        float(-wrench[0] if turned else wrench[0]),
                                         sign * (wrench[:3] @ frame)))
         return found
+
+    def _middle(self, contact) -> Array:
+        """Return the middle of the convex link of a contact: its normals point away from it."""
+        sides = [geom for geom in contact.geom
+                 if geom >= 0 and self.model.geom_bodyid[geom] in self._link_of]
+        return self.data.geom_xpos[sides[0]]
 
     def _touching_link(self, contact) -> tuple[str, float]:
         """Return the link of a contact with the object, and the sign of its force on the link."""
@@ -325,11 +338,11 @@ class World:
         return '', 0.0
 
     def link_forces(self) -> dict[str, float]:
-        """Return the sum of normal forces of each link that touches the object [N]."""
+        """Return the sum of normal forces of each link that touches the object, >= 0 [N]."""
         forces: dict[str, float] = {}
         for touch in self.touch_points():
             forces[touch.link] = forces.get(touch.link, 0.0) + touch.normal_force
-        return forces
+        return {link: max(0.0, force) for link, force in forces.items()}
 
     def links_at_obstacles(self) -> set[str]:
         """Return the links that press on something that stands in the world."""

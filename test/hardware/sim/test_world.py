@@ -112,6 +112,23 @@ def test_pads_feel_the_normal_forces_of_their_links(gripped):
         assert readings[link].force_link[0] < 0.0
 
 
+def test_a_contact_that_is_told_turned_round_adds_no_force(gripped):
+    before, one = gripped.link_forces(), max(gripped.touch_points(), key=lambda t: t.normal_force)
+    contact = next(c for c in gripped.data.contact if np.array_equal(c.pos, one.point))
+    contact.frame[:3] *= -1.0
+    gripped._touches = None
+    try:
+        wanted = max(0.0, before[one.link] - 2.0 * one.normal_force)
+        assert gripped.link_forces()[one.link] == pytest.approx(wanted)
+        read = next(pad for pad in Touch(HAND, gripped.options).read(gripped)
+                    if pad.link == one.link)
+        assert read.pressures.sum() * read.area == pytest.approx(wanted)
+        assert read.pressures.min() >= 0.0
+    finally:
+        contact.frame[:3] *= -1.0
+        gripped._touches = None
+
+
 def test_pads_tell_where_their_forces_act_and_the_wrist_what_it_bears(gripped):
     T_palm_world, touches = np.linalg.inv(gripped.T_world_palm), gripped.touch_points()
     for reading in Touch(HAND, gripped.options).read(gripped):
