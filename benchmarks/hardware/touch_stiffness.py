@@ -5,9 +5,9 @@ Each body's first-ranked grasp is planned with its modulus; the simulated body (
 another. Told are the largest force of a finger over its planned one, of single readings (100 Hz),
 of medians of three and of means over 50 ms (nodes of a flex chatter: one reading of 10 ms may be
 three times those before and after it), while the hand closes, loads and holds; the largest of
-every time step (500 Hz), and for how long forces were beyond the limit at a time; the same where
-normals that MuJoCo tells turned round count as pressing, as they did before; the forces found over
-the planned ones; and whether it was lifted.
+every time step (500 Hz), and for how long forces were beyond the limit at a time; the same with
+what contacts of wrong normals take away added instead (``unsigned``); the forces found over the
+planned ones; and whether it was lifted.
 """
 
 import argparse
