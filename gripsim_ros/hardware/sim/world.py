@@ -324,11 +324,10 @@ class World:
                     pressed[link] = pressed.get(link, np.zeros(3)) + wrench[0] * frame[0]
                 found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
                                         wrench[:3] @ frame))
-        for i in turned:
-            along = pressed.get(found[i].link)
-            if along is not None:
-                found[i] = replace(found[i], normal_force=float(
-                    found[i].force @ along / max(np.linalg.norm(along), 1e-300)))
+        for i in (i for i in turned if found[i].link in pressed):
+            along = pressed[found[i].link]
+            found[i] = replace(found[i], normal_force=float(
+                found[i].force @ along / max(np.linalg.norm(along), 1e-300)))
         return found
 
     def _cuts(self, contact, inward: Array) -> bool:
