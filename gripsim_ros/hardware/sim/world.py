@@ -312,19 +312,19 @@ class World:
         return self._touches
 
     def _find_touches(self) -> list[TouchPoint]:
-        found, wrench, turned, pressed = [], np.zeros(6), [], dict[str, Array]()
+        found, wrench, wrong, pressed = [], np.zeros(6), [], dict[str, Array]()
         for i, contact in enumerate(self.data.contact):
             link, sign = self._touching_link(contact)
             if link and contact.efc_address >= 0:
                 self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
                 frame = sign * contact.frame.reshape(3, 3)
                 if self._cuts(contact, frame[0]):
-                    turned.append(len(found))
+                    wrong.append(len(found))
                 else:
                     pressed[link] = pressed.get(link, np.zeros(3)) + wrench[0] * frame[0]
                 found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
                                         wrench[:3] @ frame))
-        for i in (i for i in turned if found[i].link in pressed):
+        for i in (i for i in wrong if found[i].link in pressed):
             along = pressed[found[i].link]
             found[i] = replace(found[i], normal_force=float(
                 found[i].force @ along / max(np.linalg.norm(along), 1e-300)))
