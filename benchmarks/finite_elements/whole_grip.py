@@ -20,15 +20,13 @@ from benchmarks.hardware.grip_referee import refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.hardware.sim.solids import outer_faces
+from gripsim_ros.hardware.sim.solids import outer_faces, tetrahedron_volumes
 
 #: Share of the box's diagonal by which the tetrahedra's surface may leave the mesh, and longest
 #: edge over the distance from a contact [-].
 ENVELOPE, GRADING = 2e-3, 0.8
 #: Share of a link's largest overlap beyond which it may bear load: half, by Hertz, and some [-].
 LOADED = 0.3
-#: Sides of a tetrahedron, whose middles are its other nodes.
-SIDES = np.array([[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]])
 #: Surface that comes within this of a link may be pressed [m]: what sticks may be drawn in.
 MARGIN = 1e-3
 #: Times that gaps are found anew at the surface as it moved, at most, and the change of the
@@ -42,8 +40,6 @@ EXCHANGES, CHUNK = 100, 200
 SAMPLES = np.concatenate([np.full((3, 3), near) + (1.0 - 3.0 * near) * np.eye(3)
                           for near in (0.445948490915965, 0.091576213509771)])
 SAMPLE_WEIGHTS = np.repeat([0.223381589678011, 0.109951743655322], 3)
-#: Tetrahedra assembled at a time.
-PART = 5000
 #: Forces and gaps of wrong sign below this, over the largest, are none [-].
 NOUGHT = 1e-5
 #: Mean of 1/r over a disc of radius 1 loaded evenly, over which it is averaged.
@@ -122,25 +118,14 @@ class WholeGrip:
         samples, _ = trimesh.sample.sample_surface_even(surface, 20000, seed=1)
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
-        corners, self.elements = refined_mesh(mesh, samples[near], edge, ENVELOPE, GRADING)
-        self._number(corners)
+        corners, tetrahedra = refined_mesh(mesh, samples[near], edge, ENVELOPE, GRADING)
+        self._elements = QuadraticElements(corners, tetrahedra)
+        self.places, self._faces = self._elements.places, self._elements.faces
         reached = np.flatnonzero(
             cKDTree(samples[(deep > 0.0).any(axis=0)]).query(corners)[0] < 0.5 * edge)
         self._hats(np.intersect1d(reached, self._faces[:, :3]), surface)
         self._hold()
         self._solve(material)
-
-    def _number(self, corners):
-        """Set nodes of tetrahedra (t, 10) and outer faces (f, 6), and their places."""
-        pairs = np.sort(self.elements[:, SIDES].reshape(-1, 2), axis=1)
-        edges, which = np.unique(pairs, axis=0, return_inverse=True)
-        self.places = np.concatenate([corners, corners[edges].mean(axis=1)])
-        count, keys = len(corners), edges[:, 0] * len(corners) + edges[:, 1]
-        faces = outer_faces(self.elements)
-        around = np.sort(faces[:, [[0, 1], [1, 2], [2, 0]]], axis=2)
-        self._faces = np.hstack([faces, count + np.searchsorted(
-            keys, around[..., 0] * count + around[..., 1])])
-        self._nodes = np.hstack([self.elements, count + which.reshape(-1, 6)])
 
     def _hats(self, rows, surface):
         """Set points, areas and loads (nodes, hats) of hats about corners of outer faces."""
@@ -205,8 +190,7 @@ class WholeGrip:
 
     def _solve(self, material):
         from pypardiso import PyPardisoSolver
-        stiffness = sum(quadratic_stiffness(self.places, self._nodes[begin:begin + PART], material)
-                        for begin in range(0, len(self._nodes), PART))
+        stiffness = self._elements.stiffness(material)
         self._free = np.setdiff1d(np.arange(3 * len(self.places)), self._pins())
         self._matrix = triu(stiffness[self._free][:, self._free], format='csr')
         self._matrix.sort_indices()
@@ -345,34 +329,39 @@ class WholeGrip:
             float(np.linalg.norm(moves, axis=1).max()))
 
 
-def quadratic_stiffness(places, nodes, material: Material):
-    """Return the stiffness of straight quadratic tetrahedra (t, 10) between places (n, 3)."""
-    edges = places[nodes[:, 1:4]] - places[nodes[:, :1]]
-    volumes = np.abs(np.linalg.det(edges)) / 6.0
-    slopes = np.linalg.inv(edges).transpose(0, 2, 1)             # of shares 1, 2, 3
-    slopes = np.concatenate([-slopes.sum(axis=1, keepdims=True), slopes], axis=1)
-    products = np.zeros((len(nodes), 10, 3, 10, 3))
-    low, high = 0.13819660112501053, 0.5854101966249685
-    for shares in low + (high - low) * np.eye(4):
-        by_shares = np.zeros((10, 4))
-        by_shares[range(4), range(4)] = 4.0 * shares - 1.0
-        for row, (a, b) in enumerate(SIDES):
-            by_shares[4 + row, [a, b]] = 4.0 * shares[[b, a]]
-        gradients = by_shares @ slopes
-        products += 0.25 * np.einsum('tai,tbj->taibj', gradients, gradients)
-    ratio, shear = material.poisson_ratio, material.youngs_modulus / (
-        2.0 * (1.0 + material.poisson_ratio))
-    blocks = (2.0 * shear * ratio / (1.0 - 2.0 * ratio) * products
-              + shear * products.transpose(0, 1, 4, 3, 2))
-    alike = shear * np.einsum('tkbmb->tkm', products)
-    for axis in range(3):
-        blocks[:, :, axis, :, axis] += alike
-    blocks *= volumes[:, None, None, None, None]
-    numbers = (3 * nodes[:, :, None] + np.arange(3)).reshape(len(nodes), 30)
-    rows = np.repeat(numbers, 30, axis=1).ravel()
-    columns = np.tile(numbers, (1, 30)).ravel()
-    return coo_matrix((blocks.ravel(), (rows, columns)),
-                      shape=(3 * len(places),) * 2).tocsr()
+class QuadraticElements:
+    """
+    Quadratic tetrahedra with corners ``(n, 3)`` and ``(t, 4)``, by scikit-fem.
+
+    ``places (N, 3)`` are the corners and the middles of edges; ``faces (f, 6)`` the outer ones,
+    three corners and the middles after each; ``volumes (N,)`` integrals of the shapes [m^3].
+    """
+
+    def __init__(self, corners, elements):
+        """Number the middles and find the outer faces."""
+        from skfem import Basis, ElementTetP2, ElementVector, MeshTet
+        mesh = MeshTet(np.ascontiguousarray(corners.T), np.ascontiguousarray(elements.T))
+        self._basis = Basis(mesh, ElementVector(ElementTetP2()))
+        count, edges = len(corners), mesh.edges.T
+        self.places = np.concatenate([corners, corners[edges].mean(axis=1)])
+        keys = np.sort(edges, axis=1) @ [count, 1]
+        order = np.argsort(keys)
+        outer = outer_faces(elements)
+        around = np.sort(outer[:, [[0, 1], [1, 2], [2, 0]]], axis=2) @ [count, 1]
+        self.faces = np.hstack([outer, count + order[np.searchsorted(keys, around, sorter=order)]])
+        sizes = tetrahedron_volumes(corners, elements)
+        self.volumes = (
+            np.bincount(elements.ravel(), np.repeat(-sizes / 20.0, 4), len(self.places))
+            + np.bincount(count + mesh.t2e.T.ravel(), np.repeat(sizes / 5.0, 6),
+                          len(self.places)))
+
+    def stiffness(self, material: Material):
+        """Return the sparse stiffness of places times axes, (3 N, 3 N) [N/m]."""
+        from skfem.models.elasticity import lame_parameters, linear_elasticity
+        matrix = linear_elasticity(*lame_parameters(
+            material.youngs_modulus, material.poisson_ratio)).assemble(self._basis).tocsr()
+        order = np.concatenate([self._basis.nodal_dofs.T, self._basis.edge_dofs.T]).ravel()
+        return matrix[order][:, order]
 
 
 def rigid_motions(arms):

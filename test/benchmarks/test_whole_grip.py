@@ -1,7 +1,7 @@
 """The referee of whole grips: its elements, its links, and a ball between two balls."""
 
 from benchmarks.finite_elements.whole_grip import (
-    ball_reach, Link, mesh_reach, quadratic_stiffness, rigid_motions, SIDES, WholeGrip)
+    ball_reach, Link, mesh_reach, QuadraticElements, rigid_motions, WholeGrip)
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -17,10 +17,10 @@ RTOL_COARSE = 0.06
 
 def _one_element():
     corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.2, 0.9, 0.1], [0.1, 0.3, 0.8]])
-    places = np.concatenate([corners, corners[SIDES].mean(axis=1)])
     volume = abs(np.linalg.det(corners[1:] - corners[0])) / 6.0
-    return places, volume, quadratic_stiffness(
-        places, np.arange(10)[None], Material(MODULUS, RATIO, 1e3, 0.5)).toarray()
+    elements = QuadraticElements(corners, np.arange(4)[None])
+    return (elements.places, volume,
+            elements.stiffness(Material(MODULUS, RATIO, 1e3, 0.5)).toarray())
 
 
 def test_rigid_motions_cost_nothing():
