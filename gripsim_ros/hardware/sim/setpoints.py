@@ -63,7 +63,8 @@ class SetpointFollower:
         """
         Follow rows from now on; joints that are not named stay where they are sent.
 
-        Rows that should have begun earlier are joined on their way.
+        Rows that should have begun earlier are joined on their way; until those of later begin the
+        joints rest.
 
         Parameters
         ----------
@@ -75,7 +76,7 @@ class SetpointFollower:
             When each is to be reached, after ``begin`` [s]; growing.
         now : float
         begin : float, optional
-            Not after ``now``, which is the default.
+            ``now`` is the default.
         velocities : (m, n) sequence, optional
             Of the joints at the rows [rad/s]; the way begins at rest. None count where a row
             has none.
@@ -112,6 +113,7 @@ class SetpointFollower:
             slopes = np.zeros_like(full)
             slopes[1:, index] = _checked_velocities(velocities, table.shape)
         begin = now if begin is None else begin
+        self._begin, self._held = begin, self.setpoints.copy()
         first = int(when[0] <= 0.0)     # a first row at 0 s is where the way begins
         self._times, self._rows = np.concatenate([[begin], begin + when])[first:], full[first:]
         self._curve = None if slopes is None or len(self._times) < 2 else CubicHermiteSpline(
@@ -128,11 +130,14 @@ class SetpointFollower:
     def stop(self) -> None:
         """Stay at the present set-points."""
         self._times, self._rows = np.zeros(1), self.setpoints[None].copy()
+        self._begin, self._held = -np.inf, self.setpoints.copy()
         self._curve: CubicHermiteSpline | None = None
 
     def at(self, now: float) -> Array:
         """Return the set-points (J,) at a time [s], which never goes back."""
-        if self._curve is None:
+        if now < self._begin:
+            wanted = self._held
+        elif self._curve is None:
             wanted = np.array([np.interp(now, self._times, column) for column in self._rows.T])
         else:
             wanted = self._curve(np.clip(now, self._times[0], self._times[-1]))

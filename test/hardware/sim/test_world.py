@@ -359,6 +359,23 @@ def test_rows_that_come_late_are_joined_on_their_way(late, goal):
 
 
 @settings(max_examples=20)
+@given(st.floats(0.01, 5.0), st.sampled_from([0.0, 0.5]))
+def test_rows_to_come_begin_in_their_time(wait, first):
+    """Until then joints stay where they are sent, also where the first row is due at once."""
+    rows, times = np.array([np.full(7, 0.01), np.full(7, 0.1)]), [first, 1.0]
+    waiting, at_once = (SetpointFollower(HAND, np.zeros(7)) for _ in range(2))
+    for follower in (waiting, at_once):
+        follower.at(0.0)
+    waiting.follow(HAND.joint_names, rows, times, 0.0, wait)
+    at_once.follow(HAND.joint_names, rows, times, 0.0)
+    for share in (0.3, 0.999):
+        assert not waiting.at(share * wait).any()
+    for time in (0.2, 0.7, 1.0):
+        np.testing.assert_allclose(waiting.at(wait + time), at_once.at(time), rtol=0,
+                                   atol=ATOL_ROUNDOFF)
+
+
+@settings(max_examples=20)
 @given(st.lists(st.floats(-1.0, 1.0), min_size=4, max_size=4), st.floats(0.0, 1.0))
 def test_between_rows_with_velocities_set_points_go_along_the_cubic_curve(cubic, share):
     """A polynomial of degree 3 from rest is followed as it is, not along its chords."""

@@ -1,4 +1,4 @@
-"""What both hands share of FollowJointTrajectory, where control_msgs is installed."""
+"""What both hands share of trajectories, and of FollowJointTrajectory."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,6 +22,8 @@ Array = NDArray[np.float64]
 #: Error codes of `control_msgs/FollowJointTrajectory`, which are fixed there.
 SUCCESSFUL, INVALID_GOAL, INVALID_JOINTS, OLD_STAMP, PATH_VIOLATED, GOAL_VIOLATED = (
     0, -1, -2, -3, -4, -5)
+#: A stamp may be this old [s].
+MOST_AGE = 5.0
 
 
 class GoalError(GripsimError):
@@ -158,6 +160,21 @@ def _tolerances(joint_names: Sequence[str], listed, default: float) -> Array:
         if one.position:
             found[joint_names.index(one.name)] = one.position if one.position > 0.0 else np.inf
     return found
+
+
+def why_old(stamp: float, now: float, stopped_at: float) -> str:
+    """
+    Return why a trajectory of a stamp is too old; '' where it is not. 0 is no stamp.
+
+    One from before the last stop is, since topics and services overtake each other; all times [s].
+    """
+    if stamp <= 0.0:
+        return ''
+    if stamp <= stopped_at:
+        return f'its stamp, {stamp:.3f} s, is not after the last stop, {stopped_at:.3f} s'
+    if stamp < now - MOST_AGE:
+        return f'its stamp, {stamp:.3f} s, is {now - stamp:.1f} s old, allowed are {MOST_AGE:g} s'
+    return ''
 
 
 def open_trajectory_action(node, execute: Callable) -> ActionServer | None:

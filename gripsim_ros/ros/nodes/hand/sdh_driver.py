@@ -25,7 +25,7 @@ from ...conversions.geometry import seconds_from_msg
 from ..base.health import Meter
 from ..base.node_base import SuiteNode, one_line, reliable, run
 from ..base.parameters import ParameterError
-from ..base.trajectory_action import FollowJointTrajectory
+from ..base.trajectory_action import FollowJointTrajectory, why_old
 from .driver_action import TrajectoryAction
 from .driver_parameters import PARAMETERS, driver_options
 from .tactile_topics import TactileTopics
@@ -39,8 +39,6 @@ STALE_AFTER = 2.0
 DEPTH = 10
 #: Seconds between two messages of temperatures.
 TEMPERATURE_PERIOD = 1.0
-#: A stamp may be this old [s].
-MOST_AGE = 5.0
 #: Services after which nothing moves that was sent before; the first three in every state.
 STOPS = ('stop', 'emergency_stop', 'motor_off', 'motor_on', 'recover', 'position_mode',
          'velocity_mode')
@@ -166,16 +164,15 @@ class SdhDriverNode(SuiteNode):
         """
         Begin a trajectory when its stamp says so; return its motion.
 
-        One that is older than the last stop, or than ``MOST_AGE``, is refused: topics and
-        services overtake each other. A stamp of 0 is none. Where the clock was set back nothing
-        is known of what was sent before the stop, and nothing is refused for it.
+        One that ``why_old`` tells of is refused. Where the clock was set back nothing is known of
+        what was sent before the stop, and nothing is refused for it.
         """
         motion, stamp = self._motion_of(msg), seconds_from_msg(msg.header.stamp)
         with self._order:
             now = self._now()
             if now < self._stopped_at:
                 self._stopped_at = 0.0
-            old = self._why_old(stamp, now)
+            old = why_old(stamp, now, self._stopped_at)
             motion.outdated = bool(old)
             why = 'it is velocity mode: call ~/position_mode' if self._velocities.on else old
             if not why:
@@ -184,18 +181,6 @@ class SdhDriverNode(SuiteNode):
                 return self.session.follow(motion)
         self.session.refuse(motion, why)
         return motion
-
-    def _why_old(self, stamp: float, now: float) -> str:
-        """Return why a trajectory of a stamp is too old; '' where it is not."""
-        if stamp <= 0.0:
-            return ''
-        if stamp <= self._stopped_at:
-            return (f'its stamp, {stamp:.3f} s, is not after the last stop, '
-                    f'{self._stopped_at:.3f} s')
-        if stamp < now - MOST_AGE:
-            return (f'its stamp, {stamp:.3f} s, is {now - stamp:.1f} s old, allowed are '
-                    f'{MOST_AGE:g} s')
-        return ''
 
     def cancel(self, motion: Motion) -> None:
         """Stop a motion, unless it has been replaced. Raises ``DriverError``."""

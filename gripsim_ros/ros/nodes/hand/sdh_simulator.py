@@ -33,6 +33,7 @@ from ...conversions.geometry import seconds_from_msg, time_to_msg
 from ..base.health import Meter
 from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from ..base.parameters import ParameterError
+from ..base.trajectory_action import why_old
 from .arrivals import Arrivals
 from .commands import Commands
 from .simulator_action import TrajectoryAction
@@ -46,8 +47,6 @@ try:
 except ModuleNotFoundError:
     Clock = None
 
-#: Trajectories that began longer ago begin when they arrive, in simulated time [s].
-MOST_LATE = 2.0
 #: A simulation later than this does not hurry to catch up [s].
 MOST_LAG = 0.1
 #: Pause while there is nothing to simulate, or after an error [s].
@@ -133,7 +132,7 @@ class SdhSimulatorNode(SuiteNode):
             thread.start()
         self._action = TrajectoryAction(
             self, lambda msg: self._commands.ask(lambda: self._follow(msg)),
-            lambda: self._commands.ask(self._stop),
+            lambda: self._commands.ask(self._stop), self._why_old,
             lambda: (self._follower, self._world.time, self._world.joints))
 
     def _hold_world(self, world: World) -> None:
@@ -291,9 +290,9 @@ class SdhSimulatorNode(SuiteNode):
         follower = self._arm_follower() if of_arm else self._follower
         if self._latched:
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
-        if 0.0 < seconds_from_msg(msg.header.stamp) <= self._stopped_at:
-            raise SimulationError('the trajectory is refused: its stamp is older than the last '
-                                  'stop, in the time of joint_states')
+        old = self._why_old(msg.header.stamp)
+        if old:
+            raise SimulationError(f'the trajectory is refused: {old}')
         if not msg.points:
             self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
@@ -306,11 +305,14 @@ class SdhSimulatorNode(SuiteNode):
             raise SimulationError('the palm hangs on no arm: parameter arm_config names none')
         return self._world.arm.follower
 
-    def _begin_of(self, stamp: Time) -> float:
-        """Return when a trajectory of this stamp begins: a little ago, or now."""
-        now = self._world.time
-        begin = seconds_from_msg(stamp) - self._offset
-        return begin if max(0.0, now - MOST_LATE) <= begin <= now else now
+    def _why_old(self, stamp: Time) -> str:
+        old = why_old(seconds_from_msg(stamp), self._now(), self._stopped_at)
+        return old and f'{old}, in the time of joint_states'
+
+    def _begin_of(self, stamp: Time) -> float | None:
+        """Return when a trajectory of this stamp begins, in the world's time; None: now."""
+        seconds = seconds_from_msg(stamp)
+        return seconds - self._offset if seconds > 0.0 else None
 
     def _on_palm(self, msg: PoseStamped, moves: Callable) -> None:
         self._commands.put(lambda: self._move_palm(msg, moves))

@@ -27,13 +27,23 @@ STEP = 0.1
 OFFSET, ATOL_STAMP = 1.7e9, 1e-6
 
 
-@pytest.mark.parametrize('ago, expected', [
-    (0.5, 9.5), (0.0, 10.0), (-3.0, 10.0), (9.0, 10.0), (OFFSET + 10.0, 10.0)])
-def test_a_stamp_says_when_a_trajectory_began_if_that_is_not_long_ago(ago, expected):
-    """A stamp of another clock, and none at all: it begins when it arrives."""
-    node = SimpleNamespace(_world=SimpleNamespace(time=10.0), _offset=OFFSET)
-    begin = SdhSimulatorNode._begin_of(node, time_to_msg(OFFSET + 10.0 - ago))
+@pytest.mark.parametrize('ago, expected', [(0.5, 9.5), (0.0, 10.0), (-3.0, 13.0)])
+def test_a_stamp_says_when_a_trajectory_begins(ago, expected):
+    begin = SdhSimulatorNode._begin_of(SimpleNamespace(_offset=OFFSET),
+                                       time_to_msg(OFFSET + 10.0 - ago))
     np.testing.assert_allclose(begin, expected, rtol=0, atol=ATOL_STAMP)
+
+
+def test_without_a_stamp_a_trajectory_begins_when_it_arrives():
+    assert SdhSimulatorNode._begin_of(SimpleNamespace(_offset=OFFSET), time_to_msg(0.0)) is None
+
+
+@pytest.mark.parametrize('stamp, text', [
+    (0.0, ''), (20.0, ''), (15.5, ''), (14.5, 'is 5.5 s old'),
+    (11.0, 'is not after the last stop')])
+def test_what_is_too_old_is_told(stamp, text):
+    said = trajectory_action.why_old(stamp, 20.0, 12.0)
+    assert text in said and bool(text) == bool(said)
 
 
 def request(names=HAND.joint_names, rows=(GOAL,), path=(), goal=(), patience=0):
@@ -101,15 +111,22 @@ def execute(monkeypatch):
         action = object.__new__(module.TrajectoryAction)
         action._follow, action._stop = follow or simulation.follow, simulation.stop
         action._progress, action._names = simulation.progress, HAND.joint_names
+        action._why_old = lambda stamp: 'too old' if stamp.sec else ''
         return goal, action.execute(goal)
     return run
 
 
-@pytest.mark.parametrize('simulation, end, code, text', [
-    (Simulation(), 'succeeded', 0, ''), (Simulation(stuck=True), 'aborted', -5, '0.2000 rad'),
-    (Simulation(replaced_at=0.5), 'aborted', -4, 'another trajectory')])
-def test_a_goal_ends_as_its_motion_does(execute, simulation, end, code, text):
-    goal, result = execute(simulation)
+#: No joint is held to its way.
+ANYHOW = [(name, -1.0) for name in HAND.joint_names]
+
+
+@pytest.mark.parametrize('simulation, path, end, code, text', [
+    (Simulation(), (), 'succeeded', 0, ''),
+    (Simulation(stuck=True), (), 'aborted', -4, 'allowed are 0.1000 rad'),
+    (Simulation(stuck=True), ANYHOW, 'aborted', -5, '0.2000 rad'),
+    (Simulation(replaced_at=0.5), (), 'aborted', -4, 'another trajectory')])
+def test_a_goal_ends_as_its_motion_does(execute, simulation, path, end, code, text):
+    goal, result = execute(simulation, Goal(path=path))
     assert (goal.end, result.error_code) == (end, code) and text in result.error_string
 
 
@@ -125,9 +142,27 @@ def test_a_refused_trajectory_is_an_invalid_goal(execute):
     assert (goal.end, result.error_code, result.error_string) == ('aborted', -1, 'emergency stop')
 
 
+def test_an_old_goal_is_told_by_its_code(execute):
+    goal = Goal()
+    goal.request.trajectory.header.stamp.sec = 1
+    _, result = execute(Simulation(), goal)
+    assert (goal.end, result.error_code, result.error_string) == ('aborted', -3, 'too old')
+
+
+def test_a_goal_that_waits_gives_no_feedback_before_it_begins(execute):
+    simulation = Simulation()
+
+    def follow(_):
+        simulation.follower.follow(HAND.joint_names, [GOAL], [1.0], simulation.time, 3.0)
+        return True, ''
+    goal, _ = execute(simulation, follow=follow)
+    assert goal.end == 'succeeded' and simulation.time >= 4.0
+    assert len(goal.feedback) == pytest.approx(1.0 / STEP, abs=2)
+
+
 def test_a_goal_whose_time_is_below_zero_may_be_as_late_as_it_likes(execute):
     """As -1 lifts a joint's tolerance: it lasts until somebody ends it."""
-    goal, _ = execute(Simulation(stuck=True), Goal(looks=100, patience=-1))
+    goal, _ = execute(Simulation(stuck=True), Goal(looks=100, patience=-1, path=ANYHOW))
     assert goal.end == 'canceled'
 
 
@@ -135,10 +170,10 @@ LAST = HAND.joint_names[-1]
 
 
 @pytest.mark.parametrize('wishes, end, code, text', [
-    ({'path': [(LAST, 0.1)]}, 'aborted', -4, f'{LAST} is off by'),
-    ({'path': [(LAST, -1.0)], 'goal': [(n, 0.3) for n in HAND.joint_names]}, 'succeeded', 0, ''),
-    ({'goal': [(LAST, 0.3)]}, 'aborted', -5, 'allowed are 0.0500 rad'),
-    ({'patience': 1}, 'aborted', -5, 'off by 0.2000')])
+    ({'path': [*ANYHOW[:-1], (LAST, 0.1)]}, 'aborted', -4, f'{LAST} is off by'),
+    ({'path': ANYHOW, 'goal': [(n, 0.3) for n in HAND.joint_names]}, 'succeeded', 0, ''),
+    ({'path': ANYHOW, 'goal': [(LAST, 0.3)]}, 'aborted', -5, 'allowed are 0.0500 rad'),
+    ({'path': ANYHOW, 'patience': 1}, 'aborted', -5, 'off by 0.2000')])
 def test_tolerances_are_those_of_the_goal(execute, wishes, end, code, text):
     simulation = Simulation(stuck=True)
     goal, result = execute(simulation, Goal(**wishes))
