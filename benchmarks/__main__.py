@@ -27,7 +27,8 @@ BENCHMARKS = {
     'repair': 'bodies.repair',
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
-    'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp', 'sweep': 'planning.sweep',
+    'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp',
+    'soft_bodies': 'finite_elements.soft_bodies', 'sweep': 'planning.sweep',
     'touch': 'hardware.touch', 'touch_driver': 'hardware.touch_driver',
     'touch_stiffness': 'hardware.touch_stiffness',
     'trial': 'trials.run'}
@@ -38,7 +39,7 @@ BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'node_memory', 'palpate', 'planar_closure', 'published', 'quantitative', 'scans',
            'simulated',
-           'soak_driver',
+           'soak_driver', 'soft_bodies',
            'fault_figure', 'touch', 'touch_driver', 'touch_stiffness',
            'trial')
 

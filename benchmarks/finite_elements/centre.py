@@ -151,18 +151,24 @@ def _mass(u, v, w):
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2]
 
 
+def ball_centres(surface, rays, depths):
+    """Return centres (m, 3) of balls pressed in along rays by depths [m]."""
+    return np.array([
+        start + (float(cast_rays(surface.tree, start[None], way, 0.0).distances[0, AHEAD])
+                 + depth - FINGER_RADIUS) * way
+        for (start, way), depth in zip(rays, depths)])
+
+
 def contact_of(surface, rays, depths):
     """Return the contact of balls pressed in along rays by depths [m]."""
     patches = []
-    for (start, way), depth in zip(rays, depths):
-        hit = cast_rays(surface.tree, start[None], way, 0.0)
-        tip = start + (float(hit.distances[0, AHEAD]) + depth) * way
+    for (_, way), place in zip(rays, ball_centres(surface, rays, depths)):
         side = np.eye(3)[int(np.argmin(np.abs(way)))]
         side = side - way * (side @ way)
         side /= np.linalg.norm(side)
         pose = np.eye(4)
         pose[:3, :3] = np.stack([side, np.cross(way, side), way], axis=1)
-        pose[:3, 3] = tip - FINGER_RADIUS * way
+        pose[:3, 3] = place
         found = sample_patch(surface, SphereIndenter(FINGER_RADIUS), pose, way,
                              PatchOptions(node_count=NODE_COUNT))
         patches.append(max(found, key=lambda patch: patch.direction @ way))

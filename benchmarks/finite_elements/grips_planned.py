@@ -30,8 +30,10 @@ SEED = 9
 LONG = 600.0
 #: What counts as right [-]: forces of each finger, and the largest displacement.
 FORCE, WAY = 0.1, 0.2
+#: Edge of tetrahedra at contacts over the radius of the smallest contact [-].
+EDGE_SHARE = 0.5
 HEAD = ('| body | E [kPa] | grasp | model | flags | force [N] | free [%] | sticking [%] | '
-        'outside [%] | way [mm] | off [%] | right | nodes | s |\n' + '|---' * 14 + '|')
+        'outside [%] | way [mm] | off [%] | right | edge [mm] | nodes | s |\n' + '|---' * 15 + '|')
 
 
 def body_named(name: str, modulus: float, data: Path) -> GraspObject:
@@ -74,9 +76,10 @@ def planned_forces(grasp, names) -> np.ndarray:
         for name in names])
 
 
-def judge(thing: GraspObject, hand, grasp, edge: float) -> dict:
+def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
     """Return what the plan and finite elements say of a grasp."""
     links = links_of(hand, grasp)
+    edge = edge or EDGE_SHARE * min(contact.equivalent_radius for contact in grasp.contacts)
     grip = WholeGrip(thing.mesh, thing.material, links, edge)
     plan = planned_forces(grasp, [link.name for link in links])
     free, stuck = grip.press(False), grip.press(True)
@@ -88,7 +91,7 @@ def judge(thing: GraspObject, hand, grasp, edge: float) -> dict:
     worst = int(np.abs(outside).argmax())
     return {'forces': plan, 'free': errors[0, np.abs(errors[0]).argmax()],
             'stuck': errors[1, np.abs(errors[1]).argmax()], 'outside': outside[worst],
-            'way': way, 'nodes': len(grip.places),
+            'way': way, 'nodes': len(grip.places), 'edge': edge,
             'right': bool(np.abs(outside).max() <= FORCE and abs(way) <= WAY)}
 
 
@@ -107,7 +110,8 @@ def main() -> None:
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e5])
     parser.add_argument('--grasps', type=int, default=2, help='judged of each plan')
     parser.add_argument('--hypotheses', type=int, default=200)
-    parser.add_argument('--edge', type=float, default=2.5e-3, help='of tetrahedra there [m]')
+    parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; half the radius of '
+                        'the smallest contact without')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
     arguments = parser.parse_args()
     hand, counts = load_default_hand(), {}
@@ -131,6 +135,7 @@ def main() -> None:
                       + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
                       f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
                       f'{100 * found["way"]:+.0f} | {"yes" if found["right"] else "no"} | '
+                      f'{1e3 * found["edge"]:.1f} | '
                       f'{found["nodes"]} | {time.process_time() - begin:.0f} |', flush=True)
     for (quantitative, right), count in sorted(counts.items(), reverse=True):
         print(f'{"quantitative" if quantitative else "flagged"}, '

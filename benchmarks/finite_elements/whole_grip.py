@@ -16,11 +16,11 @@ from scipy.sparse import coo_matrix, diags, triu
 from scipy.spatial import cKDTree
 import trimesh
 
+from benchmarks.finite_elements.quadratic_tetrahedra import QuadraticTetrahedra
 from benchmarks.hardware.grip_referee import refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
-from gripsim_ros.hardware.sim.solids import outer_faces, tetrahedron_volumes
 
 #: Share of the box's diagonal by which the tetrahedra's surface may leave the mesh, and longest
 #: edge over the distance from a contact [-].
@@ -94,13 +94,19 @@ class Pressed:
     What the links do to the body.
 
     ``forces (m, 3)`` by link [N], ``sinks (m,)`` the largest way of a loaded hat along the push
-    without rigid motion [m], ``largest`` of any node so [m], ``areas (m,)`` under load [m^2].
+    without rigid motion [m], ``areas (m,)`` of Hertz's pressures that spread alike [m^2],
+    ``moves (N, 3)`` of all nodes without rigid motion [m].
     """
 
     forces: np.ndarray
     sinks: np.ndarray
     areas: np.ndarray
-    largest: float
+    moves: np.ndarray
+
+    @property
+    def largest(self):
+        """Return the largest way of any node [m]."""
+        return float(np.linalg.norm(self.moves, axis=1).max())
 
     @property
     def sizes(self):
@@ -109,23 +115,32 @@ class Pressed:
 
 
 class WholeGrip:
-    """The body of a mesh and material between links; ``edge`` [m] is of tetrahedra at contacts."""
+    """
+    The body of a mesh and material between links; ``edge`` [m] is of tetrahedra at contacts.
 
-    def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float):
+    ``envelope`` is how far their surface may leave the mesh, over its box's diagonal. ``links``
+    may be exchanged for others that press no more of the surface, and ``material`` for one of the
+    same Poisson's ratio.
+    """
+
+    def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float,
+                 envelope: float = ENVELOPE):
         """Mesh, find what may be pressed, and solve for unit forces there."""
+        self.material = self._solved = material
         self.links = links
         surface = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
         samples, _ = trimesh.sample.sample_surface_even(surface, 20000, seed=1)
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
-        corners, tetrahedra = refined_mesh(mesh, samples[near], edge, ENVELOPE, GRADING)
-        self._elements = QuadraticElements(corners, tetrahedra)
+        corners, tetrahedra = refined_mesh(mesh, samples[near], edge, envelope, GRADING)
+        self._elements = QuadraticTetrahedra(corners, tetrahedra)
         self.places, self._faces = self._elements.places, self._elements.faces
+        self.volumes = self._elements.volumes
         reached = np.flatnonzero(
             cKDTree(samples[(deep > 0.0).any(axis=0)]).query(corners)[0] < 0.5 * edge)
         self._hats(np.intersect1d(reached, self._faces[:, :3]), surface)
         self._hold()
-        self._solve(material)
+        self._solve()
 
     def _hats(self, rows, surface):
         """Set points, areas and loads (nodes, hats) of hats about corners of outer faces."""
@@ -171,11 +186,11 @@ class WholeGrip:
 
     def _hold(self):
         """Set rigid motions ``(nodes, 3, 6)`` about the centre of the surface and weights."""
-        weights = np.zeros(len(self.places))
-        np.add.at(weights, self._faces[:, 3:], self._areas[:, None] / 3.0)
-        self.centre = weights @ self.places / weights.sum()
+        self.weights = np.zeros(len(self.places))
+        np.add.at(self.weights, self._faces[:, 3:], self._areas[:, None] / 3.0)
+        self.centre = self.weights @ self.places / self.weights.sum()
         self._motions = rigid_motions(self.places - self.centre)
-        self._weighted = weights[:, None, None] * self._motions
+        self._weighted = self.weights[:, None, None] * self._motions
         self._gram = np.einsum('nai,naj->ij', self._motions, self._weighted)
 
     def _pins(self):
@@ -188,9 +203,9 @@ class WholeGrip:
         return [*(3 * first + np.arange(3)), *(3 * second + least[:2]),
                 3 * third + int(np.argmax(np.abs(across[third])))]
 
-    def _solve(self, material):
+    def _solve(self):
         from pypardiso import PyPardisoSolver
-        stiffness = self._elements.stiffness(material)
+        stiffness = self._elements.stiffness(self._solved)
         self._free = np.setdiff1d(np.arange(3 * len(self.places)), self._pins())
         self._matrix = triu(stiffness[self._free][:, self._free], format='csr')
         self._matrix.sort_indices()
@@ -210,7 +225,7 @@ class WholeGrip:
         self.compliance = 0.5 * (matrix + matrix.T)
 
     def moves(self, loads):
-        """Return displacements (nodes, 3, k) without rigid motion under loads [m]."""
+        """Return displacements (nodes, 3, k) without rigid motion under loads, as solved [m]."""
         wrench = np.einsum('nai,nak->ik', self._motions, loads)
         loads = loads - np.einsum('nai,ik->nak', self._weighted,
                                   np.linalg.solve(self._gram, wrench))
@@ -226,16 +241,23 @@ class WholeGrip:
         if sticking:
             deep, out, owner = self._depths(self._along_motions)
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), True)
-            return self._summary(forces, (self.compliance @ forces.ravel()).reshape(-1, 3),
-                                 out, owner)
+            return self._summary(forces, self._sinking(forces), out, owner)
         moved = np.zeros((len(self.points), 3))
         for _ in range(TURNS):
             deep, out, owner = self._depths(self._by_nearest, self._between @ moved)
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), False)
-            before, moved = moved, (self.compliance @ forces.ravel()).reshape(-1, 3)
+            before, moved = moved, self._sinking(forces)
             if np.abs(moved - before).max() < SETTLED * np.abs(moved).max():
                 break
         return self._summary(forces, moved, out, owner)
+
+    @property
+    def softness(self):
+        """Return the modulus that was solved for over the body's [-]."""
+        return self._solved.youngs_modulus / self.material.youngs_modulus
+
+    def _sinking(self, forces):
+        return self.softness * (self.compliance @ forces.ravel()).reshape(-1, 3)
 
     def _by_nearest(self, link, ways=0.0):
         """Return how far samples must be pushed by a link, and whither, from ways moved."""
@@ -267,7 +289,8 @@ class WholeGrip:
 
     def _contact(self, deep, out, owner, rows, sticking):
         """Return forces (n, 3) on hats by active sets."""
-        matrix = self.compliance.reshape(len(deep), 3, len(deep), 3)[rows][:, :, rows]
+        matrix = self.softness * self.compliance.reshape(
+            len(deep), 3, len(deep), 3)[rows][:, :, rows]
         out, deep, owner, points = out[rows], deep[rows], owner[rows], self.points[rows]
         pads = self._pads(points, self.areas[rows], owner)
         bases = _bases(out)                                     # (n, 3 axes, 3), the push first
@@ -318,50 +341,33 @@ class WholeGrip:
         return answer
 
     def _summary(self, forces, moved, out, owner):
-        moves = self.moves((self.shares @ forces)[:, :, None])[:, :, 0]
+        moves = self.softness * self.moves((self.shares @ forces)[:, :, None])[:, :, 0]
         loaded = np.abs(forces).max(axis=1) > 0.0
         ways = np.einsum('na,na->n', moved, out)
         kinds = range(len(self.links))
         return Pressed(
             np.array([forces[owner == k].sum(axis=0) for k in kinds]),
             np.array([ways[(owner == k) & loaded].max(initial=0.0) for k in kinds]),
-            np.array([self.areas[(owner == k) & loaded].sum() for k in kinds]),
-            float(np.linalg.norm(moves, axis=1).max()))
+            np.array([self._spread(np.where((owner == k)[:, None], forces, 0.0)) for k in kinds]),
+            moves)
+
+    def _spread(self, forces):
+        """Return the area of Hertz's pressure that spreads like forces on hats [m^2]."""
+        loads = self.shares @ forces
+        return hertzian_area(self.places, loads @ loads.sum(axis=0))
 
 
-class QuadraticElements:
+def hertzian_area(points, pressing) -> float:
     """
-    Quadratic tetrahedra with corners ``(n, 3)`` and ``(t, 4)``, by scikit-fem.
+    Return the area of Hertz's pressure with the second moments of loads at points [m^2].
 
-    ``places (N, 3)`` are the corners and the middles of edges; ``faces (f, 6)`` the outer ones,
-    three corners and the middles after each; ``volumes (N,)`` integrals of the shapes [m^3].
+    Of an ellipse with half axes a and b they are a^2 / 5 and b^2 / 5. It is exact for the loads
+    of quadratic elements, and tells parts of an element, which a count of loaded nodes does not.
     """
-
-    def __init__(self, corners, elements):
-        """Number the middles and find the outer faces."""
-        from skfem import Basis, ElementTetP2, ElementVector, MeshTet
-        mesh = MeshTet(np.ascontiguousarray(corners.T), np.ascontiguousarray(elements.T))
-        self._basis = Basis(mesh, ElementVector(ElementTetP2()))
-        count, edges = len(corners), mesh.edges.T
-        self.places = np.concatenate([corners, corners[edges].mean(axis=1)])
-        keys = np.sort(edges, axis=1) @ [count, 1]
-        order = np.argsort(keys)
-        outer = outer_faces(elements)
-        around = np.sort(outer[:, [[0, 1], [1, 2], [2, 0]]], axis=2) @ [count, 1]
-        self.faces = np.hstack([outer, count + order[np.searchsorted(keys, around, sorter=order)]])
-        sizes = tetrahedron_volumes(corners, elements)
-        self.volumes = (
-            np.bincount(elements.ravel(), np.repeat(-sizes / 20.0, 4), len(self.places))
-            + np.bincount(count + mesh.t2e.T.ravel(), np.repeat(sizes / 5.0, 6),
-                          len(self.places)))
-
-    def stiffness(self, material: Material):
-        """Return the sparse stiffness of places times axes, (3 N, 3 N) [N/m]."""
-        from skfem.models.elasticity import lame_parameters, linear_elasticity
-        matrix = linear_elasticity(*lame_parameters(
-            material.youngs_modulus, material.poisson_ratio)).assemble(self._basis).tocsr()
-        order = np.concatenate([self._basis.nodal_dofs.T, self._basis.edge_dofs.T]).ravel()
-        return matrix[order][:, order]
+    shares = pressing / pressing.sum()
+    arms = points - shares @ points
+    spreads = np.linalg.eigvalsh((shares[:, None] * arms).T @ arms)
+    return float(5.0 * np.pi * np.sqrt(max(spreads[1] * spreads[2], 0.0)))
 
 
 def rigid_motions(arms):
