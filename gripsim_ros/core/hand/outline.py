@@ -12,7 +12,7 @@ import yaml
 from ..arrays import Array, IntArray
 from ..errors import HandError
 from .files import Resolver, mesh_finder
-from .tree import FIXED, Collision, KinematicTree, Robot, build_tree, parse_urdf
+from .tree import FIXED, Collision, KinematicTree, Robot, build_tree, parse_hand
 
 _KEYS = {'name', 'base_link', 'joints', 'joint_stiffness', 'fingers', 'pads', 'surfaces',
          'adjacent', 'preshapes', 'urdf', 'packages', 'approach', 'across', 'merge_fixed',
@@ -91,7 +91,7 @@ class HandOutline:
         config = parse_config(config_text, config_path.name)
         urdf_path = _urdf_of(config, config_path) if own_file else Path(urdf_path)
         urdf = _read(urdf_path)
-        robot = parse_urdf(urdf, urdf_path.name)
+        robot = parse_hand(urdf, urdf_path.name)
         joint_names = tuple(str(name) for name in config['joints'])
         tree = build_tree(robot, config['base_link'], joint_names)
         packages = {str(name): config_path.parent / str(folder)

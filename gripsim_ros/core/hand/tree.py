@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
 from ..errors import GripsimError, HandError
-from ..transforms import rotation_of_rpy, transform
+from ..transforms import euler_angles, from_rotation_vector, rotation_of_rpy, transform
 
 
 class Origin(Protocol):
@@ -167,6 +167,27 @@ def parse_urdf(text: bytes, label: str) -> Robot:
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise HandError(f'{label}: not a readable URDF: {reason}') from None
+
+
+def parse_hand(text: bytes, label: str) -> Robot:
+    """Return the robot of a hand's URDF as ``parse_urdf``; joints with no room are fixed."""
+    robot = parse_urdf(text, label)
+    for joint in robot.joints:
+        limit = joint.limit
+        if (joint.type in ('revolute', 'prismatic') and joint.mimic is None and limit is not None
+                and limit.lower is not None and limit.lower == limit.upper):
+            _fix(joint, float(limit.lower))
+    return robot
+
+
+def _fix(joint: Joint, value: float) -> None:
+    """Fix a joint at its only value [rad], [m]."""
+    from urdf_parser_py.urdf import Pose
+    twist = np.zeros((2, 3))
+    twist[int(joint.type == 'revolute')] = value * _axis(joint)
+    place = origin_matrix(joint.origin) @ from_rotation_vector(twist.ravel())
+    joint.origin = Pose(place[:3, 3].tolist(), euler_angles(place[:3, :3], 'xyz').tolist())
+    joint.type = 'fixed'
 
 
 def build_tree(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> KinematicTree:

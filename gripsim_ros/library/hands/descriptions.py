@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.errors import GripsimError, HandError
 from ...core.hand.files import package_beside
-from ...core.hand.tree import parse_urdf
+from ...core.hand.tree import parse_hand
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +138,7 @@ def actuated_joints(robot: Any, base: str) -> list[str]:
 
 def parsed(text: bytes, label: str) -> Any:
     """Return the robot of a URDF text."""
-    return parse_urdf(text, label)
+    return parse_hand(text, label)
 
 
 def relative_to(path: Path, folder: Path) -> str:

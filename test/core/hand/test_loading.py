@@ -3,6 +3,7 @@
 import hand_cases
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 import trimesh
 
 from gripsim_ros.core.errors import HandError
@@ -148,6 +149,26 @@ def test_limits_of_a_mimic_joint_narrow_those_of_its_leader(gripper):
     # curl = 0.1 - 0.8 swing must stay within -1 and 1.
     np.testing.assert_allclose([gripper.joint_lower[0], gripper.joint_upper[0]], [-1.0, 1.375],
                                rtol=0.0, atol=ATOL_ROUNDOFF)
+
+
+@pytest.mark.parametrize('kind, value', [('revolute', 0.7), ('prismatic', 0.02)])
+def test_a_joint_with_no_room_is_fixed_at_its_value(tmp_path, gripper, kind, value):
+    """What hangs on it is where it would be if the joint turned or slid that far."""
+    stuck = load_changed(tmp_path / 'stuck', [(
+        'name="mount" type="fixed"', f'name="mount" type="{kind}"'), (
+        '<child link="rail"/>', f'<child link="rail"/><axis xyz="0 2 1"/><limit lower="{value}" '
+        f'upper="{value}" effort="1" velocity="1"/>')])
+    assert stuck.joint_names == gripper.joint_names
+    frame, axis = stuck.tree.names.index('rail'), np.array([0.0, 2.0, 1.0]) / np.sqrt(5.0)
+    moved = np.eye(4)
+    if kind == 'revolute':
+        moved[:3, :3] = Rotation.from_rotvec(value * axis).as_matrix()
+    else:
+        moved[:3, 3] = value * axis
+    np.testing.assert_allclose(
+        stuck.tree.T_parent_joint[frame],
+        gripper.tree.T_parent_joint[gripper.tree.names.index('rail')] @ moved,
+        rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
 def test_id_is_of_contents_not_of_places(tmp_path):
