@@ -237,7 +237,7 @@ def test_an_executor_that_is_not_there_is_a_fault(grasps, capsys, monkeypatch):
     assert 'no grasp_executor was found' in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_simulated_hand_is_started_for_a_grasp_and_recorded(grasps):
     pytest.importorskip('mujoco', reason='the simulator is the extra `sim`')
     pytest.importorskip('mcap', reason='needs the extra `record`')

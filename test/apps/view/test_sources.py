@@ -38,6 +38,7 @@ def test_a_moment_is_asked_for_once_the_planner_serves():
         source.close()
 
 
+@pytest.mark.nightly
 def test_the_page_of_a_running_suite_shows_a_moment_as_the_stages_see_it(tmp_path):
     with Suite(os.environ, parameters=parameters(tmp_path)), PlanGraspClient() as client:
         service = client.node.create_client(ShowClosing, 'show_closing')

@@ -84,7 +84,7 @@ def test_a_recording_is_of_the_hand_that_the_suite_tells(tmp_path):
     assert_refused(gripsim('replay', path), 'recording is of the hand /own/hand.yaml')
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_a_recorded_plan_is_answered_alike_here_and_by_the_nodes(tmp_path):
     path = tmp_path / 'plan.mcap'
     with Suite(os.environ, parameters=parameters(tmp_path)), PlanGraspClient() as client:

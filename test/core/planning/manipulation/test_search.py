@@ -433,6 +433,7 @@ class TestHeldObject:
                 assert step.normal_force > 0.95 * step.minimal_normal_force
                 assert step.slip_share <= 1.0 and step.joint_efforts.shape == (7,)
 
+    @pytest.mark.nightly
     def test_who_may_move_the_object_is_kept(self):
         """A way that few hypotheses can follow with the fingers alone."""
         T = along_the_palm(0.008)
