@@ -314,11 +314,11 @@ class World:
     def _find_touches(self) -> list[TouchPoint]:
         found, wrench, wrong, pressed = [], np.zeros(6), [], dict[str, Array]()
         for i, contact in enumerate(self.data.contact):
-            link, sign = self._touching_link(contact)
+            link, geom, sign = self._touching_link(contact)
             if link and contact.efc_address >= 0:
                 self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
                 frame = sign * contact.frame.reshape(3, 3)
-                if self._cuts(contact, frame[0]):
+                if self._cuts(contact, geom, frame[0]):
                     wrong.append(len(found))
                 else:
                     pressed[link] = pressed.get(link, np.zeros(3)) + wrench[0] * frame[0]
@@ -330,10 +330,8 @@ class World:
                 found[i].force @ along / max(np.linalg.norm(along), 1e-300)))
         return found
 
-    def _cuts(self, contact, inward: Array) -> bool:
-        """Return whether the plane of a contact cuts its convex link, as no true one can."""
-        geom = next(geom for geom in contact.geom
-                    if geom >= 0 and self.model.geom_bodyid[geom] in self._link_of)
+    def _cuts(self, contact, geom: int, inward: Array) -> bool:
+        """Return whether the plane of a contact cuts a convex geom, as no true one can."""
         mesh, corners = self.model.geom_dataid[geom], np.zeros((1, 3))
         if mesh >= 0:
             first = self.model.mesh_vertadr[mesh]
@@ -341,14 +339,14 @@ class World:
         reach = (corners @ (self.data.geom_xmat[geom].reshape(3, 3).T @ inward)).min()
         return bool(reach + inward @ (self.data.geom_xpos[geom] - contact.pos) < -MOST_OVERLAP)
 
-    def _touching_link(self, contact) -> tuple[str, float]:
-        """Return the link of a contact with the object, and the sign of its force on the link."""
+    def _touching_link(self, contact) -> tuple[str, int, float]:
+        """Return link and geom of a contact with the object, and its force's sign on the link."""
         sides = [self.model.geom_bodyid[geom] if geom >= 0 else -1 for geom in contact.geom]
         for side, sign in ((0, -1.0), (1, 1.0)):
             other = sides[1 - side]
             if sides[side] in self._link_of and other == self._object:
-                return self._link_of[sides[side]], sign
-        return '', 0.0
+                return self._link_of[sides[side]], int(contact.geom[side]), sign
+        return '', -1, 0.0
 
     def link_forces(self) -> dict[str, float]:
         """Return the sum of normal forces of each link that touches the object, >= 0 [N]."""
