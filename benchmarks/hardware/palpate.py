@@ -38,6 +38,7 @@ from gripsim_ros.hardware.sim.world_model import soft_mesh_of, SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
+from gripsim_ros.library.squeezing.palpated import estimate_modulus
 from gripsim_ros.library.squeezing.plates import squeeze_object
 from gripsim_ros.ros.nodes.base.parameters import default_values
 
@@ -53,6 +54,7 @@ DENSITY_SHARE, LEAST_DENSITY = 3e-3, 300.0
 #: [m] and by how much a distance [-]: uniform ones of 12 mm stand out by half a millimetre.
 FAR, NEAR, CORE, GRADING = 0.016, 0.005, 0.004, 2.5
 MOST_TETRAHEDRA = 20000
+ELASTICITIES = ('half_space', 'body')
 #: Turns x, across a body, to where plates press.
 ACROSS = np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
 #: Plates: ways of each over the body's thickness, and the modulus meanwhile [Pa].
@@ -227,11 +229,13 @@ def main() -> int:
     parser.add_argument('names', nargs='*', default=None, help='bodies')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
     parser.add_argument('--squeezes', type=int, default=3)
-    parser.add_argument('--elasticity', choices=('half_space', 'body'),
+    parser.add_argument('--elasticity', choices=ELASTICITIES,
                         default=default_values('grasp_executor')['palpation_elasticity'],
                         help='of the model of the grip')
     parser.add_argument('--near', type=float, default=NEAR,
                         help='edges of tetrahedra where fingers touch [m]')
+    parser.add_argument('--nominal', action='store_true', help='errors of the modulus that MuJoCo '
+                        'is told: tetrahedra are not squeezed between plates first')
     parser.add_argument('--still', action='store_true', help='a hand without dynamics, its pads '
                         'in the model, about a body of its own compliance')
     parser.add_argument('--repeats', type=int, default=5, help='with --still')
@@ -250,15 +254,18 @@ def main() -> int:
         if arguments.still:
             worst = max(worst, still(hand, body, grasp, longest, arguments))
             continue
-        model = prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
-                                   hand=hand_as_simulated(hand), elasticity=arguments.elasticity)
+        models = {one: prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
+                                          hand=hand_as_simulated(hand), elasticity=one)
+                  for one in ELASTICITIES}
+        model = models.pop(arguments.elasticity)
         poses = forward_kinematics(hand, model.touching[None])[0]
         touched = np.array([apply(grasp.T_object_palm @ poses[link], point[None])[0]
                             for link, point in zip(model.links, model.points_link)])
         soft = graded(body, touched, arguments.near)
-        share = true_modulus(body, arguments.near)
-        print(f'{name:8} between plates {share:.3f} times as stiff as its modulus says, '
-              f'{len(soft.nodes)} nodes', flush=True)
+        share = 1.0 if arguments.nominal else true_modulus(body, arguments.near)
+        print(f'{name:8} ' + ('taken to be as stiff as its modulus says, ' if arguments.nominal
+                              else f'between plates {share:.3f} times as stiff, ')
+              + f'{len(soft.nodes)} nodes', flush=True)
         for modulus in arguments.moduli:
             begin = time.monotonic()
             done, world = palpate(hand, body, grasp, model, modulus, soft,
@@ -280,5 +287,13 @@ def main() -> int:
                   f'{1e3 * max(way.max() for way in felt.ways):4.2f} mm  {world.time:4.1f} s, '
                   f'{time.monotonic() - begin:.0f} s, {len(world.soft.nodes)} nodes, moduli '
                   f'{np.round(felt.moduli / true, 2)}', flush=True)
+            for elasticity, other in models.items():
+                told = estimate_modulus(other, felt.squeezes,
+                                        palpation_options().joint_resolution)
+                print(f'{"":8} {elasticity} from the same squeezes: {told.best:8.3g}  '
+                      f'{100.0 * (told.best / true - 1.0):+5.1f} %  '
+                      f'{100.0 * (told.best / modulus - 1.0):+5.1f} %  '
+                      f'{"a bound, " if told.is_bound else ""}moduli '
+                      f'{np.round(told.moduli / true, 2)}', flush=True)
     print(f'largest error {100.0 * worst:.1f} %')
     return 0
