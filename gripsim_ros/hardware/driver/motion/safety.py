@@ -140,12 +140,17 @@ class SafetyChecker:
         sum of its lever arms times the joints' motions, so that from a configuration with
         clearance c the next one to be looked at is c over that bound away, and what lies
         between is safe without a look. Where the hand is nearer to itself than allowed from the
-        start, it may move as long as it comes no nearer.
+        start, it may move as long as it comes no nearer, and does not end where links meet.
         """
+        gap = np.inf
         for first, last in zip(points[:-1], points[1:]):
-            self._check_stretch(first, last)
+            gap = self._check_stretch(first, last)
+        if gap <= 0.0:
+            raise UnsafeError(f'links of the hand meet at {np.round(points[-1], 3).tolist()}, '
+                              'where it would end')
 
-    def _check_stretch(self, first: Array, last: Array) -> None:
+    def _check_stretch(self, first: Array, last: Array) -> float:
+        """Return how far apart links are at its end [m]."""
         length = self._relative(np.abs(last - first))
         done, least, allowed = 0.0, np.inf, self._least
         for _ in range(MOST_STEPS):
@@ -153,13 +158,13 @@ class SafetyChecker:
             gap = self.clearance(first + share * (last - first))
             if done == 0.0 and gap < allowed:
                 least = gap                 # too near already: no nearer
-            if gap < min(allowed, least - NO_CLOSER) or (share >= 1.0 and gap <= 0.0):
+            if gap < min(allowed, least - NO_CLOSER):
                 raise UnsafeError(
                     f'links of the hand would come as near as {1e3 * gap:.1f} mm, allowed are '
                     f'{1e3 * allowed:.1f} mm, {100.0 * share:.0f} % of the way from '
                     f'{np.round(first, 3).tolist()} to {np.round(last, 3).tolist()}')
             if share >= 1.0:
-                return
+                return gap
             least = max(least, gap) if gap < allowed else np.inf
             done += max(gap - 0.5 * allowed, SMALLEST_STEP)
         raise UnsafeError('links of the hand graze each other all along the path')

@@ -121,6 +121,19 @@ def test_links_that_touch_may_part_but_not_press(checker):
         checker.check_path(np.stack([touching, preshape.closed]))
 
 
+def test_links_that_meet_may_be_parted_by_small_parts_but_not_stay(checker):
+    """As a course has them, whose first corner is where the hand is."""
+    preshape = next(p for p in HAND.preshapes if p.name == 'pinch')
+    meeting = next(posture for posture in np.linspace(preshape.open, preshape.closed, DENSE)
+                   if checker.clearance(posture) <= 0.0)
+    course = np.linspace(meeting, preshape.open, 10 * DENSE)
+    checker.check_path(np.concatenate([meeting[None], course]))
+    assert checker.clearance(course[1]) <= 0.0          # still, after the first part
+    for end in (course[1], preshape.closed):
+        with pytest.raises(UnsafeError):
+            checker.check_path(np.stack([meeting, meeting, end]))
+
+
 @pytest.mark.parametrize('joint', range(7))
 @pytest.mark.parametrize('side', [-1, 1])
 def test_targets_beyond_a_limit_are_refused_by_name(checker, joint, side):
