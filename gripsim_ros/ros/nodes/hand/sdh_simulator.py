@@ -292,7 +292,7 @@ class SdhSimulatorNode(SuiteNode):
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
         old = self._why_old(msg.header.stamp)
         if old:
-            raise SimulationError(f'the trajectory is refused: {old}')
+            raise SimulationError(f'the trajectory is refused: {old}, by joint_states')
         if not msg.points:
             self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
@@ -306,8 +306,7 @@ class SdhSimulatorNode(SuiteNode):
         return self._world.arm.follower
 
     def _why_old(self, stamp: Time) -> str:
-        old = why_old(seconds_from_msg(stamp), self._now(), self._stopped_at)
-        return old and f'{old}, in the time of joint_states'
+        return why_old(seconds_from_msg(stamp), self._now(), self._stopped_at)
 
     def _begin_of(self, stamp: Time) -> float | None:
         """Return when a trajectory of this stamp begins, in the world's time; None: now."""
