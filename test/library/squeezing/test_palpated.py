@@ -20,7 +20,7 @@ def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0
     """Return what exact or noisy pads would feel of the ball with a modulus [Pa]."""
     model = grip_model(rigid)
     rates = np.where(np.arange(7) == 0, 0.0, grasp().trajectory[-1] - grasp().trajectory[0])
-    closings = np.linspace(-0.02, 0.06, 400)
+    closings = np.linspace(-0.2, 0.6, 4000)     # shares of the planned way, which may be short
     ways = model.way(model.touching + closings[:, None] * rates)
     forces = top * np.array(shares)
     wanted = model.way_at(modulus, forces)

@@ -28,6 +28,9 @@ from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_
 THREADS = 4
 #: Smallest clearance of an open hand by the estimate of the distance field [m].
 FIELD_CLEARANCE = 0.001
+#: Share of the score that is left where the open hand may be nearer to the object than the planner
+#: allows [-]: an opening that hardly holds the object is asked after those that do.
+TIGHT_SHARE = 0.7
 #: Axes of the canonical frame, longest first (smallest moment of inertia first).
 LONG_AXES = (0, 1)
 #: Allowed error of a contact's middle in the prescreen [m].
@@ -48,9 +51,10 @@ CENTRING_STEPS = 2
 UNBALANCE_LIMIT = 0.7
 #: Number of steps of the pads' paths.
 PATH_STEPS = 14
-#: Number of attempts to move a hand out of its surroundings, and clearance beyond the smallest
-#: allowed [m]: links are known by samples of their points.
-CLEARING_STEPS, OBSTACLE_SLACK = 4, 0.002
+#: Number of attempts to move a hand out of its surroundings.
+CLEARING_STEPS = 4
+#: Clearance beyond the smallest allowed [m]: links are known by samples of their points.
+SAMPLES_SLACK = 0.002
 #: Distances beyond the smallest at which palms that come straight from an obstacle stand [m].
 LIFTS = (0.0, 0.003, 0.006, 0.01, 0.015)
 #: Offset from the centre of mass at which its score is 0 [m].
@@ -231,7 +235,7 @@ def _straight_from_obstacles(scene: _Scene, seed: int) -> tuple[Array, IntArray,
     poses, faces, preshapes = _candidates(scene, seed, rays, np.zeros_like(rays))
     lifts = np.tile(np.resize(LIFTS, len(scene.options.palm_gaps)),
                     len(poses) // len(scene.options.palm_gaps))
-    margin = scene.options.min_clearance + OBSTACLE_SLACK
+    margin = scene.options.min_clearance + SAMPLES_SLACK
     for number in range(len(scene.hand.preshapes)):
         rows = np.flatnonzero(preshapes == number)
         points, away = _prescreen_hand(scene.hand, number)[-1][0], rays[faces[rows]]
@@ -289,7 +293,7 @@ def _ways_out(scene: _Scene, number: int, poses: Array, steps: IntArray) -> Arra
     sweep = hand_sweep(scene.hand, scene.hand.preshapes[number], PATH_STEPS,
                        scene.options.approach_distance)
     return ways_out(poses, steps, sweep, scene.obstacles,
-                    scene.options.min_clearance + OBSTACLE_SLACK)
+                    scene.options.min_clearance + SAMPLES_SLACK)
 
 
 def _closings(scene: _Scene, number: int, poses: Array) -> tuple[Array, IntArray, Array, Array]:
@@ -315,9 +319,10 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     Return the scores (n,): opposition, centring, frontal contact; and the offsets (n, 3).
 
     Offsets are from the centre of mass to the middle of the forces. Pads that touch after the
-    fingers would have met each other lose score. A pad also touches a wall so thin that it
-    lies between two samples of its path. The clearance of the open hand, and of the closing one
-    to obstacles, is only tested where the score is better than the known one.
+    fingers would have met each other lose score, and so do open hands that hardly hold the
+    object. A pad also touches a wall so thin that it lies between two samples of its path. The
+    clearance of the open hand, and of the closing one to obstacles, is only tested where the
+    score is better than the known one.
     """
     contacts, steps, scores, offsets = _closings(scene, number, poses)
     if len(scene.contact_region):
@@ -327,8 +332,10 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
     rows = rows[hand_is_free(*scene.field, poses[rows], *points, FIELD_CLEARANCE)]
     if len(scene.obstacles):
         rows = rows[~_ways_out(scene, number, poses[rows], steps[rows]).any(axis=1)]
+    wide = hand_is_free(*scene.field, poses[rows], *points,
+                        scene.options.min_clearance + SAMPLES_SLACK)
     result = np.full(len(poses), -np.inf)
-    result[rows] = scores[rows]
+    result[rows] = np.where(wide, 1.0, TIGHT_SHARE) * scores[rows]
     return result, offsets
 
 

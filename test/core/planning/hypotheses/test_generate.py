@@ -100,8 +100,17 @@ def test_fingers_meet_where_their_hulls_do(hand):
             assert (bounds.min() > 0.0) == apart, preshape.name
 
 
+@pytest.mark.parametrize('radius', [0.03, 0.035, 0.04])
+def test_no_palm_is_proposed_whose_open_hand_the_planner_would_refuse(hand, radius):
+    """Also of a ball that just fits into the hand, open in one of its preshapes."""
+    ball = GraspObject(shapes.sphere(radius, 0.007), find_material('silicone'))
+    result = plan_by_half_spaces(ball, hypotheses=2 * SMALL)
+    assert not any('open hand' in reason for reason in result.rejections)
+    assert result.in_contact == result.evaluated == 2 * SMALL
+
+
 @pytest.mark.parametrize('mesh', [
-    shapes.sphere(0.009, 0.004), shapes.sphere(0.012, 0.004), shapes.box([0.015] * 3)])
+    shapes.sphere(0.009, 0.004), shapes.sphere(0.01, 0.004), shapes.box([0.015] * 3)])
 def test_small_things_are_held_between_two_fingers(hand, mesh):
     result = plan_by_half_spaces(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
     assert result.grasps and result.grasps[0].preshape == 'pinch'

@@ -8,11 +8,12 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
-from gripsim_ros.core.planning.moving_object.closing_motion import predict_closing_motion
+from gripsim_ros.core.planning.moving_object.closing_motion import (
+    predict_closing_motion, pressing_command)
 from gripsim_ros.core.planning.ranked_grasp import (
     ClosingMotion, MAX_CLOSING_TURN, MAX_WAY)
 from gripsim_ros.core.transforms import inverse, transform
-from gripsim_ros.library.in_process import planner_options
+from gripsim_ros.library.in_process import plan_grasps, planner_options
 
 BALL = GraspObject(shapes.sphere(0.025, 0.002), Material(1.0e6, 0.3, 500.0, 0.5))
 #: Place of a ball in the middle of two fingers that face each other, frame palm [m].
@@ -77,3 +78,13 @@ def test_what_stays_rests_and_has_moved_and_turned_little():
     assert still.stays
     for change in ({'way': 1.01 * MAX_WAY}, {'turn': 1.01 * MAX_CLOSING_TURN}, {'rests': False}):
         assert not replace(still, **change).stays
+
+
+def test_the_hand_of_the_package_does_not_squeeze_out_an_egg_that_slips_more_easily(hand):
+    material = Material(2.0e5, 0.4, 1000.0, 0.6, max_pressure=1.0e5)
+    grasp = plan_grasps(GraspObject(shapes.egg(), material), hypotheses=20, count=1).grasps[0]
+    slippery = GraspObject(shapes.egg(), replace(material, friction=0.3))
+    found = predict_closing_motion(
+        slippery, hand, Task(), grasp.T_object_palm, grasp.trajectory,
+        pressing_command(hand, grasp), DYNAMICS)
+    assert found.stays
