@@ -1,6 +1,7 @@
 """FollowJointTrajectory for `sdh_driver`, where control_msgs is installed."""
 
 import math
+from time import monotonic, sleep
 
 from ....core.errors import GripsimError
 from ....hardware.driver.motion.motions import Motion, Outcome
@@ -49,7 +50,7 @@ class TrajectoryAction:
     def _watch(self, goal_handle, motion: Motion, wanted: Wanted) -> tuple[int, str]:
         """Wait for the end; return code and text."""
         broken = None
-        while not motion.done.wait(POLL_PERIOD):
+        while self._goes_on(motion, wanted):
             sample = self._node.sample
             if not goal_handle.is_cancel_requested and not broken:
                 time = sample.time - motion.started
@@ -58,8 +59,21 @@ class TrajectoryAction:
                 broken = self._broken(wanted, time, sample.positions)
                 goal_handle.publish_feedback(wanted.feedback(time, sample.positions))
             if goal_handle.is_cancel_requested or broken:
+                if motion.done.is_set():                    # it rests where it was to
+                    return broken or (PATH_VIOLATED, 'cancelled before its time')
                 self._stop(motion)
         return broken or self._judged(motion, wanted)
+
+    @staticmethod
+    def _goes_on(motion: Motion, wanted: Wanted) -> bool:
+        """Return, after a while, whether it is under way, or there before its time."""
+        if not motion.done.wait(POLL_PERIOD):
+            return True
+        due = (motion.begin or motion.started) + wanted.duration
+        early = motion.outcome is Outcome.REACHED and monotonic() < due
+        if early:
+            sleep(POLL_PERIOD)
+        return early
 
     def _broken(self, wanted: Wanted, time: float, joints) -> tuple[int, str] | None:
         """Return code and text where a tolerance is violated on the way."""

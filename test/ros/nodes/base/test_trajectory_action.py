@@ -1,6 +1,7 @@
 """FollowJointTrajectory of both hands with the real control_msgs, over processes."""
 
 import os
+import time
 from types import SimpleNamespace
 from uuid import uuid4
 
@@ -56,6 +57,19 @@ class Goal(GoalEnd):
         self.is_cancel_requested = cancelled
 
 
+def carried_out(monkeypatch, motion, goal, cancel):
+    """Return the result of a goal that a motion carries out."""
+    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
+                        SimpleNamespace(Result=SimpleNamespace))
+    action = object.__new__(driver_action.TrajectoryAction)
+    action._node = SimpleNamespace(
+        follow=lambda trajectory: motion, cancel=cancel,
+        sample=SimpleNamespace(time=0.0, positions=OPEN),
+        values={'goal_tolerance': TOLERANCE, 'follow_tolerance': 0.1},
+        hand=SimpleNamespace(joint_names=NAMES))
+    return action.execute(goal)
+
+
 @pytest.mark.parametrize('outcome, off, wishes, end, code', [
     (Outcome.REACHED, 0.01, {}, 'succeeded', 0), (Outcome.MISSED, 0.03, {}, 'aborted', -5),
     (Outcome.REACHED, 0.01, {'tolerance': [(NAMES[0], 0.005)]}, 'aborted', -5),
@@ -71,18 +85,24 @@ def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, 
     motion = Motion([], [], [], outdated=wishes.pop('outdated', False))
     errors = np.zeros(7)
     errors[0] = off
-    action = object.__new__(driver_action.TrajectoryAction)
-    action._node = SimpleNamespace(
-        follow=lambda trajectory: motion,
-        cancel=lambda motion: motion.finish(outcome, 'said', errors),
-        sample=SimpleNamespace(time=0.0, positions=OPEN),
-        values={'goal_tolerance': TOLERANCE, 'follow_tolerance': 0.1},
-        hand=SimpleNamespace(joint_names=NAMES))
     goal = Goal(**wishes)
     if not goal.is_cancel_requested:
         motion.finish(outcome, 'said', errors)
-    result = action.execute(goal)
+    result = carried_out(monkeypatch, motion, goal,
+                         lambda motion: motion.finish(outcome, 'said', errors))
     assert (goal.end, result.error_code) == (end, code)
+
+
+@pytest.mark.parametrize('cancelled, least, end', [(False, 1.3, 'succeeded'),
+                                                   (True, 0.0, 'canceled')])
+def test_what_is_there_before_its_time_is_told_at_its_time(monkeypatch, cancelled, least, end):
+    """The goal lasts a second, and is to begin a little later."""
+    now, goal = time.monotonic(), Goal(cancelled)
+    motion = Motion([], [], [], begin=now + 0.3, started=now)
+    motion.finish(Outcome.REACHED, 'reached', np.zeros(7))
+    carried_out(monkeypatch, motion, goal, lambda motion: None)
+    assert goal.end == end and least <= time.monotonic() - now
+    assert not cancelled or time.monotonic() < now + 1.0
 
 
 # -- with it ----------------------------------------------------------------------------------
