@@ -27,11 +27,12 @@ def grasp():
     return plan_grasps(BALL, hypotheses=6, count=1, elasticity='half_space').grasps[0]
 
 
-@lru_cache(maxsize=2)
-def grip_model(rigid=True):
+@lru_cache(maxsize=3)
+def grip_model(rigid=True, elasticity='half_space'):
     """Return the model of the grasp, for rigid links or for pads that give way."""
     return prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
-                              hand=hand_as_simulated(HAND) if rigid else HAND)
+                              hand=hand_as_simulated(HAND) if rigid else HAND,
+                              elasticity=elasticity)
 
 
 def palpation_plan(options=OPTIONS):
@@ -48,12 +49,13 @@ class FeelingHand(SpringHand):
     Fingers go where they are sent and feel an object of a modulus [Pa] between them.
 
     It is ``wider`` [m] than planned on each side, pads have a ``noise`` over their force, joints
-    one of ``jitter`` [rad].
+    one of ``jitter`` [rad]; the object's ``elasticity`` is that of a grip's model.
     """
 
-    def __init__(self, modulus, wider=0.0, noise=0.0, jitter=0.0, **more):
+    def __init__(self, modulus, wider=0.0, noise=0.0, jitter=0.0, elasticity='half_space', **more):
         super().__init__(**more)
-        self.model, self.modulus, self.wider, self.noise = grip_model(), modulus, wider, noise
+        self.model = grip_model(elasticity=elasticity)
+        self.modulus, self.wider, self.noise = modulus, wider, noise
         self.jitter, self.random, self.peak = jitter, np.random.default_rng(1), 0.0
         self.pads, plan = lambda link, force: force, palpation_plan()
         self.follower = SetpointFollower(HAND, grasp().trajectory[0])

@@ -64,8 +64,8 @@ PARAMETERS = (
     NodeParameter('palpation_time', float, 'Longest, from touch to the last squeeze [s].',
                   1.0, 600.0),
     NodeParameter('joint_resolution', float, 'Error of a measured joint [rad].', 0.0, 0.1),
-    NodeParameter('palpation_elasticity', str, "half_space, or body: the object's own compliance "
-                  'in the model of the grip.'))
+    NodeParameter('palpation_elasticity', str, "body, the object's own compliance in the model "
+                  'of the grip, or half_space.'))
 
 
 def trajectory_to_msg(action: SendRows, joint_names) -> JointTrajectory:

@@ -86,7 +86,7 @@ def request(**changes):
 
 
 def test_the_modulus_is_told_with_its_curve(node):
-    node.moved = Moved(FeelingHand(1e5))
+    node.moved = Moved(FeelingHand(1e5, elasticity='body'))
     goal = Goal(request(object_id='ball'))
     result = node._palpate(goal)
     assert (result.status, goal.ends) == (Result.SUCCEEDED, ['succeed']), result.message
@@ -102,7 +102,7 @@ def test_the_modulus_is_told_with_its_curve(node):
 
 def test_the_grasp_may_be_told_in_another_frame(node):
     T_world_object = transform(np.eye(3), np.array([0.4, -0.2, 0.7]))
-    node.moved = Moved(FeelingHand(1e5))
+    node.moved = Moved(FeelingHand(1e5, elasticity='body'))
     goal = request(object_pose=pose_to_msg(T_world_object), squeezes=1)
     goal.grasp.hand_pose = pose_to_msg(T_world_object @ grasp().T_object_palm)
     result = node._palpate(Goal(goal))
