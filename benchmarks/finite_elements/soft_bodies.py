@@ -190,7 +190,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('bodies', nargs='*', help=f'of {", ".join(CASES)}')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
-    parser.add_argument('--edge', type=float, default=2e-3, help='of tetrahedra there [m]')
+    parser.add_argument('--edge', type=float, default=3e-3, help='of tetrahedra there [m]')
     arguments = parser.parse_args()
     counts, begin = Counter(), time.process_time()
     print(HEAD)
