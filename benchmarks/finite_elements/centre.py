@@ -44,7 +44,8 @@ HEAD = ('| body | fingers [mm] | thumb [mm] | finite elements [um] | own complia
         '|---|---|---|---|---|---|---|---|---|')
 
 
-def _around(*angles, heights=(4e-3, 4e-3, 0.0)):
+def around(*angles, heights=(4e-3, 4e-3, 0.0)):
+    """Return rays towards the axis from angles [deg], at heights [m]: starts and ways."""
     rays = []
     for angle, height in zip(np.deg2rad(angles), heights):
         out = np.array([np.cos(angle), np.sin(angle), 0.0])
@@ -60,9 +61,9 @@ def _across(axis, places, thumb):
 
 #: Body: its mesh, rays of two fingers and the thumb, and depths of the fingers [m].
 CASES = {
-    'ball': (partial(shapes.sphere, 0.04, EDGE), _around(25.0, -20.0, 180.0, heights=(0.0,) * 3),
+    'ball': (partial(shapes.sphere, 0.04, EDGE), around(25.0, -20.0, 180.0, heights=(0.0,) * 3),
              (1e-3, 3e-3, 5e-3)),
-    'apple': (partial(shapes.apple, edge_length=EDGE), _around(25.0, -25.0, 180.0),
+    'apple': (partial(shapes.apple, edge_length=EDGE), around(25.0, -25.0, 180.0),
               (1e-3, 3e-3, 5e-3)),
     'banana': (partial(shapes.banana, edge_length=EDGE),
                _across(1, [[-2e-3, 0.0, 0.022], [-2e-3, 0.0, -0.022]], [-1e-3, 0.0, 0.0]),

@@ -62,13 +62,13 @@ class Case:
 
 
 def _three(height):
-    return centre._around(60.0, -60.0, 180.0, heights=(height,) * 3)
+    return centre.around(60.0, -60.0, 180.0, heights=(height,) * 3)
 
 
 CASES = {
     **{name: Case(*case) for name, case in centre.CASES.items()},
     'bread roll': Case(partial(shapes.ellipsoid, (0.05, 0.04, 0.03), 3e-3),
-                       centre._around(25.0, -25.0, 180.0, heights=(0.0,) * 3),
+                       centre.around(25.0, -25.0, 180.0, heights=(0.0,) * 3),
                        (1e-3, 3e-3, 5e-3)),
     'cup, wall 3 mm': Case(partial(cup_mesh, 0.04, 3e-3, 0.09, 4e-3), _three(0.045),
                            (3e-4, 7e-4, 1.2e-3), 2e-4),

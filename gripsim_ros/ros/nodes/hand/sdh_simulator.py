@@ -292,7 +292,7 @@ class SdhSimulatorNode(SuiteNode):
             raise SimulationError('emergency stop: the trajectory is refused until ~/recover')
         old = self._why_old(msg.header.stamp)
         if old:
-            raise SimulationError(f'the trajectory is refused: {old}, by joint_states')
+            raise SimulationError(f'the trajectory is refused: {old}, in the time of joint_states')
         if not msg.points:
             self._stopped_at = self._now()
         times = [seconds_from_msg(point.time_from_start) for point in msg.points]
