@@ -23,6 +23,7 @@ from benchmarks.finite_elements.cases import cup_mesh
 from benchmarks.finite_elements.grips_planned import pad_compliance
 from benchmarks.finite_elements.whole_grip import ball_reach, hertzian_area, Link, WholeGrip
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
+from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
 from gripsim_ros.core.contact import ContactMesh
 from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import (
@@ -46,8 +47,7 @@ def bottle_mesh(radius=0.03, neck=0.012, height=0.12, wall=1e-3, edge=3e-3) -> T
              [neck, height + 0.04]]
     inner = [[neck - wall, height + 0.04], [neck - wall, height + radius - neck],
              [radius - wall, height], [radius - wall, wall], [0.0, wall]]
-    return shapes.revolve(shapes.refine_profile(outer + inner, edge),
-                          int(2.0 * np.pi * radius / edge))
+    return revolve(refine_profile(outer + inner, edge), int(2.0 * np.pi * radius / edge))
 
 
 @dataclass(frozen=True)

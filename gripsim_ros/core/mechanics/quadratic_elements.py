@@ -10,6 +10,9 @@ TRIANGLE_SIDES = np.array([[0, 1], [1, 2], [2, 0]])
 PARTS = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2], [3, 4, 5]])
 #: Barycentric coordinates of a triangle's six nodes.
 TRIANGLE_NODES = np.vstack([np.eye(3), 0.5 * np.eye(3)[TRIANGLE_SIDES].sum(axis=1)])
+#: Second derivatives (6, 2, 2) of their shape functions by the barycentrics 1 and 2.
+TRIANGLE_CURVATURES = np.array([[[4, 4], [4, 4]], [[4, 0], [0, 0]], [[0, 0], [0, 4]],
+                                [[-8, -4], [-4, 0]], [[0, 4], [4, 0]], [[0, -4], [-4, -8]]], float)
 #: Corners of a tetrahedron that its nodes 4 to 9 lie between.
 EDGES = np.array([[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]])
 

@@ -21,17 +21,21 @@ from ...contact.vertices.penetrating_vertices import barycentric_weights
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ...numerics.kernels import njit
-from ...transforms import skew
 from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions
 from .integrals import assemble
-from .quadrature import nodal_areas
+from .node_count import thickness
+from .quadrature import nodal_areas, rigid_motions
 from .remesh import QuadraticSurface, quadratic_surfaces
+from .shell import solve_shell
 
 
 #: Largest number of nodes of the surface.
 NODE_COUNT = 2400
-#: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
-MIN_SPACINGS = 1.8
+#: Least thickness of a wall over the distance of neighbouring nodes, by boundary elements and of
+#: a shell; less is too stiff [-].
+MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.5
+#: Nodes of a shell over those of boundary elements at most: its equations are sparse [-].
+SHELL_NODES = 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +52,14 @@ class BodyCompliance:
     displacements : (n, n, 3) float
         Of node i, by a unit force into the body about node j at ``[j, i]``, less the kernel's
         ``n_j / (pi r)`` [1/m]. The body is free: rigid motions are taken away.
+    least_thickness : float
+        Of the walls that are resolved [m].
     """
 
     points: Array
     elements: IntArray
     displacements: NDArray[np.float32]
+    least_thickness: float
 
     @cached_property
     def surface(self) -> QuadraticSurface:
@@ -72,7 +79,7 @@ class BodyCompliance:
 
     def resolves(self, thickness: Array) -> BoolArray:
         """Return for each thickness [m] of the body if the nodes are dense enough for it."""
-        return np.asarray(thickness) >= MIN_SPACINGS * self.surface.spacing
+        return np.asarray(thickness) >= self.least_thickness
 
     def interpolation(self, points: Array) -> tuple[IntArray, Array]:
         """
@@ -238,7 +245,8 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
 
     Notes
     -----
-    Source: direct boundary elements (Rizzo 1967). The free body: loads are balanced by
+    Source: direct boundary elements (Rizzo 1967); a body that is a wall all over, thinner than
+    nodes are apart, is a shell (``shell.py``). The free body: loads are balanced by
     tractions in proportion to rigid motions, and displacements have no mean rigid part. The
     neighbours' mean replaces what a node does to itself, where displacements and the kernel
     do not cancel. Own arrangement.
@@ -254,25 +262,55 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     if pieces != 1:
         raise MeshError(f'the mesh must be of one piece for a compliance of the whole body, '
                         f'got {pieces}')
+    shell = _of_shell(mesh, poisson_ratio, node_count)
+    if shell is not None:
+        return shell
     for surface in quadratic_surfaces(mesh, node_count):
         normals = node_normals(surface)
         moves, inverse = solve_unit_loads(surface, normals, poisson_ratio)
-        if (np.einsum('ja,jaj->j', normals, moves) > 0.0).all():
-            return _condensed(surface, normals, moves / (1.0 - poisson_ratio ** 2), inverse)
+        if _pushes_inwards(normals, moves):
+            graph = vertex_graph(edge_table(surface.parts).ends, len(normals))
+            beyond = _beyond_half_space(normals, moves, inverse, poisson_ratio)
+            own = [beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
+                np.split(graph.indices, graph.indptr[1:-1]))]
+            beyond[np.arange(len(normals)), np.arange(len(normals))] = own
+            return BodyCompliance(surface.points, surface.elements, beyond,
+                                  MIN_SPACINGS * surface.spacing)
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
 
 
-def _condensed(surface: QuadraticSurface, normals: Array, moves: Array, inverse: Array
-               ) -> BodyCompliance:
-    """Return displacements by unit loads less those of the half-space, at unit modulus."""
+def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
+    """Return the compliance of a body that is a thin wall all over, else None."""
+    # An even triangulation gives a node the area sqrt(3)/2 of its spacing's square.
+    nodes = int(SHELL_NODES * node_count)
+    wall = thickness(mesh)
+    if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * nodes)):
+        return None
+    try:
+        surface = next(quadratic_surfaces(mesh, nodes))
+    except MeshError:
+        return None
+    normals = node_normals(surface)
+    found = solve_shell(surface, normals, poisson_ratio, mesh.volume, wall)
+    if found is None or not _pushes_inwards(normals, found[0]):
+        return None
+    return BodyCompliance(
+        surface.points, surface.elements, _beyond_half_space(normals, *found, poisson_ratio),
+        SHELL_SPACINGS * surface.spacing)
+
+
+def _pushes_inwards(normals: Array, moves: Array) -> bool:
+    return bool((np.einsum('ja,jaj->j', normals, moves) > 0.0).all())
+
+
+def _beyond_half_space(normals: Array, moves: Array, inverse: Array, poisson_ratio: float
+                       ) -> NDArray[np.float32]:
+    """Return displacements (n, n, 3) by unit loads less those of the half-space, at E* = 1."""
     answer = np.empty((len(normals), len(normals), 3), np.float32)
-    graph = vertex_graph(edge_table(surface.parts).ends, len(normals))
-    neighbours = np.split(graph.indices, graph.indptr[1:-1])
     for j, normal in enumerate(normals):
-        beyond = moves[:, :, j] - inverse[:, j, None] * (normal / np.pi)
-        beyond[j] = beyond[neighbours[j]].mean(axis=0)
-        answer[j] = beyond
-    return BodyCompliance(surface.points, surface.elements, answer)
+        answer[j] = (moves[:, :, j] / (1.0 - poisson_ratio ** 2)
+                     - inverse[:, j, None] * (normal / np.pi))
+    return answer
 
 
 def _count_pieces(mesh: TriangleMesh) -> int:
@@ -291,13 +329,6 @@ def node_normals(surface: QuadraticSurface) -> Array:
     for k in range(3):
         np.add.at(sums, surface.parts[:, k], -outward)
     return sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
-
-
-def rigid_motions(points: Array, areas: Array) -> Array:
-    """Return three translations and three rotations ``(n, 3, 6)`` about the mean of a surface."""
-    centre = areas @ points / areas.sum()
-    still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
-    return np.concatenate([still, -skew(points - centre)], axis=2)
 
 
 def solve_unit_loads(surface: QuadraticSurface, normals: Array,

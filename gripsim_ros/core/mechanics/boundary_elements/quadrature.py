@@ -1,5 +1,6 @@
 """
-Quadrature over quadratic triangles: points and weights, surface elements, areas and volume.
+Quadrature over quadratic triangles: points and weights, surface elements, areas and volume,
+rigid motions.
 
 Limits: docs/model/compliance.md.
 """
@@ -9,6 +10,7 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...bodies.mesh import sum_by_label
 from ...numerics.kernels import njit
+from ...transforms import skew
 from ..quadratic_elements import (
     PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
 
@@ -96,3 +98,10 @@ def enclosed_volume(points: Array, elements: IntArray) -> float:
     places, outward = far_points(points, elements)
     # Divergence theorem with the field x / 3.
     return float((places * outward).sum() / 3.0)
+
+
+def rigid_motions(points: Array, areas: Array) -> Array:
+    """Return three translations and three rotations ``(n, 3, 6)`` about the mean of a surface."""
+    centre = areas @ points / areas.sum()
+    still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
+    return np.concatenate([still, -skew(points - centre)], axis=2)

@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import Array
 from ...bodies import Material, TriangleMesh
 from ...transforms import cross
-from ..boundary_elements.body_compliance import rigid_motions
+from ..boundary_elements.quadrature import rigid_motions
 from .boussinesq import SurfaceLoads
 from .metrics import fit_rigid_motion
 

@@ -1,0 +1,134 @@
+"""Thin walls: a shell between both faces, its laws of elasticity and a published solution."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+import pytest
+
+from benchmarks.finite_elements.cases import cup_mesh
+from gripsim_ros.core.bodies import shapes, TriangleMesh
+from gripsim_ros.core.mechanics.boundary_elements import shell
+from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
+    _of_shell, MIN_SPACINGS, node_normals, prepare_compliance, SHELL_SPACINGS)
+from gripsim_ros.core.mechanics.boundary_elements.node_count import thickness
+from gripsim_ros.core.mechanics.boundary_elements.quadrature import nodal_areas, rigid_motions
+from gripsim_ros.core.mechanics.boundary_elements.remesh import quadratic_surfaces
+
+RATIO, WALL, SIDE = 0.3, 3e-3, 0.06
+#: Faces are flat and nodes on them, but for the rounding of their places.
+RTOL_EXACT = 1e-6
+#: What a real shell yields more than one without shear, as thick as a tenth of its radius [-].
+MOST_SHEAR = 1.3
+#: A force and the way at another node, over their largest, of nodes of single precision.
+ATOL_RECIPROCAL = 1e-6
+
+
+def sheet():
+    """Return a flat sheet, its middle in z = 0."""
+    return shapes.box([SIDE, SIDE, WALL], edge_length=0.01)
+
+
+def hollow_ball(radius, wall):
+    """Return a ball with a ball of air in it."""
+    outer, inner = (shapes.sphere(size, 4e-3)
+                    for size in (radius + 0.5 * wall, radius - 0.5 * wall))
+    return TriangleMesh(np.concatenate([outer.vertices, inner.vertices]),
+                        np.concatenate([outer.faces, len(outer.vertices) + inner.faces[:, ::-1]]))
+
+
+def stiffness_of(mesh, node_count, ratio=RATIO):
+    """Return a wall's surface, stiffness at 1 Pa, and the volume that its walls hold."""
+    surface = next(quadratic_surfaces(mesh, node_count))
+    places = shell._places_of(surface, thickness(mesh))
+    return surface, *shell._stiffness(len(surface.points), places, ratio)
+
+
+@pytest.fixture(scope='module')
+def flat():
+    """Return the sheet's surface, stiffness, and volume of its walls."""
+    return stiffness_of(sheet(), 700)
+
+
+@pytest.mark.parametrize('mesh', [sheet(), cup_mesh(0.04, WALL, 0.09, 4e-3)], ids=['sheet', 'cup'])
+def test_rigid_motions_cost_nothing(mesh):
+    """Whatever the curvature: both faces move as one."""
+    surface, stiffness, _ = stiffness_of(mesh, 1800)
+    motions = rigid_motions(surface.points, nodal_areas(surface.points, surface.elements))
+    forces = stiffness @ motions.reshape(-1, 6)
+    size = np.abs(stiffness) @ np.abs(motions.reshape(-1, 6))
+    assert np.abs(forces).max() < 1e-9 * size.max()
+
+
+@pytest.mark.parametrize('ratio', [0.0, 0.3, 0.49])
+def test_a_sheet_that_is_drawn_has_the_energy_of_plane_stress(flat, ratio):
+    """E strain^2 / 2 for each volume, however little the material's volume may change."""
+    surface, stiffness, walls = stiffness_of(sheet(), 700, ratio)
+    x, y, z = surface.points.T
+    moves = 1e-3 * np.stack([x, -ratio * y, 0.0 * z], axis=1).ravel()
+    assert_allclose(moves @ stiffness @ moves, 1e-6 * walls, rtol=RTOL_EXACT)
+
+
+@pytest.mark.parametrize('ratio', [0.0, 0.3, 0.49])
+def test_a_sheet_that_is_bent_has_the_energy_of_a_plate(ratio):
+    """E curvature^2 t^2 / 12 for each volume: nothing locks where it bends one way alone."""
+    surface, stiffness, walls = stiffness_of(sheet(), 700, ratio)
+    x, y, z = surface.points.T
+    moves = np.stack([-x * z, ratio * y * z, 0.5 * (x ** 2 - ratio * y ** 2)], axis=1).ravel()
+    assert_allclose(moves @ stiffness @ moves, walls * WALL ** 2 / 12.0, rtol=RTOL_EXACT)
+
+
+def test_the_walls_of_a_sheet_are_all_of_it(flat):
+    """Each face holds one half of what is behind it; nothing of the rim counts twice."""
+    assert_allclose(flat[2], SIDE ** 2 * WALL, rtol=RTOL_EXACT)
+
+
+def test_a_hollow_ball_dents_as_reissner_says():
+    """
+    A force at each pole presses it by sqrt(12 (1 - nu^2)) / 8 of F R / (E t^2), and by shear.
+
+    Reissner, Stresses and small displacements of shallow spherical shells, 1946, equation (34).
+    """
+    radius = 0.03
+    surface = next(quadratic_surfaces(hollow_ball(radius, WALL), 2400))
+    normals = node_normals(surface)
+    moves, _ = shell.solve_shell(surface, normals, RATIO, hollow_ball(radius, WALL).volume, WALL)
+    poles = [(surface.points @ [0.0, 0.0, sign]).argmax() for sign in (1.0, -1.0)]
+    sunk = np.einsum('ia,iaj->i', normals[poles], moves[poles][:, :, poles])
+    thin = np.sqrt(12.0 * (1.0 - RATIO ** 2)) / 8.0 * radius / WALL ** 2
+    assert (sunk > thin).all() and (sunk < MOST_SHEAR * thin).all()
+
+
+@pytest.mark.parametrize('wall, of_a_shell', [(4e-3, True), (9e-3, False)])
+def test_walls_are_shells_while_nodes_are_farther_apart(wall, of_a_shell):
+    """Beyond, boundary elements are nearer to finite elements (11 against 14 % at 9 mm)."""
+    mesh = cup_mesh(0.04, wall, 0.09, 4e-3)
+    found = _of_shell(mesh, RATIO, 1200)
+    assert (found is not None) == of_a_shell
+    if of_a_shell:
+        assert_allclose(found.least_thickness, SHELL_SPACINGS * found.surface.spacing)
+
+
+def test_forces_and_ways_are_reciprocal():
+    """What i goes by a force at j, j goes by the same at i."""
+    surface = next(quadratic_surfaces(sheet(), 400))
+    normals = node_normals(surface)
+    moves, _ = shell.solve_shell(surface, normals, RATIO, sheet().volume, WALL)
+    along = np.einsum('ia,iaj->ij', normals, moves)
+    assert_allclose(along, along.T, atol=ATOL_RECIPROCAL * np.abs(along).max())
+    assert np.linalg.eigvalsh(along).min() > -ATOL_RECIPROCAL * np.abs(along).max()
+
+
+@pytest.mark.parametrize('mesh', [
+    shapes.box([0.04, 0.05, 0.06]), shapes.sphere(0.02, 3e-3),
+    shapes.cylinder(3e-3, 0.1, edge_length=2e-3), shapes.mug()],
+    ids=['box', 'ball', 'rod', 'mug with a handle'])
+def test_what_is_more_than_a_wall_is_no_shell(mesh):
+    """A ball and a rod have something opposite everywhere, and a handle is no wall."""
+    surface = next(quadratic_surfaces(mesh, 1200))
+    assert shell.solve_shell(surface, node_normals(surface), RATIO, mesh.volume,
+                             thickness(mesh)) is None
+
+
+def test_thick_bodies_stay_with_boundary_elements():
+    """Where the nodes are dense enough in the thickness."""
+    compliance = prepare_compliance(shapes.box([0.05, 0.05, 0.02], edge_length=0.01), RATIO, 600)
+    assert_allclose(compliance.least_thickness, MIN_SPACINGS * compliance.surface.spacing)
