@@ -380,7 +380,8 @@ class TestCommand:
         write_ball(mesh)
         pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
         code = main(['plan', str(mesh), '--hypotheses', '8', '--workers', '1', '--json',
-                     '--count', '3', '--arm', str(FILE), '--object-pose', str(pose), *more])
+                     '--elasticity', 'half_space', '--count', '3', '--arm', str(FILE),
+                     '--object-pose', str(pose), *more])
         return code, json.loads(capsys.readouterr().out)
 
     def test_grasps_are_ordered_and_carry_the_way(self, tmp_path, capsys):
