@@ -456,12 +456,10 @@ def test_a_stage_that_was_stopped_is_named_and_one_that_came_back_serves(
     assert ranking(client.plan(goal())) == ranking(alone)
 
 
-#: One of the stages by day, where each goes the same way, and all at night.
-ONE_OR_ALL = [pytest.param(stage, marks=[pytest.mark.nightly] * (stage != 'contact_detection'))
-              for stage in STAGES]
-
-
-@pytest.mark.parametrize('stage', ONE_OR_ALL)
+# One of the stages by day, where each goes the same way, and all at night.
+@pytest.mark.parametrize('stage', [
+    pytest.param(stage, marks=[pytest.mark.nightly] * (stage != 'contact_detection'))
+    for stage in STAGES])
 def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, alone, stage):
     begin = time.monotonic()
     with paused(suite.processes[stage]):
@@ -471,7 +469,8 @@ def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, al
     assert time.monotonic() - begin < ATTEMPTS * SHORT_TIMEOUT + SLACK
 
 
-@pytest.mark.parametrize('stage', ONE_OR_ALL)
+@pytest.mark.nightly     # by day the ranking over nodes is that of the stages in one process
+@pytest.mark.parametrize('stage', STAGES)
 def test_a_stage_with_doubled_answers_changes_the_ranking(suite, client, alone, doubles, stage):
     def change(transition):
         request = ChangeState.Request(transition=Transition(id=transition))
