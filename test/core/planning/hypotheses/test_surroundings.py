@@ -168,8 +168,10 @@ def test_hypotheses_know_the_table_and_come_from_several_sides(hand):
 
 
 @pytest.mark.parametrize('name, mesh, material', [
-    ('tomato', shapes.ellipsoid([0.035, 0.0355, 0.028], 0.004), 'ripe_fruit'),
     ('flat box', shapes.box([0.05, 0.08, 0.02], 0.005), 'foam'),
+    # By day laws/test_lifting_from_a_table lifts one.
+    pytest.param('tomato', shapes.ellipsoid([0.035, 0.0355, 0.028], 0.004), 'ripe_fruit',
+                 marks=pytest.mark.nightly),
     pytest.param('box', shapes.box([0.05, 0.06, 0.04], 0.005), 'foam', marks=pytest.mark.nightly),
     pytest.param('tall can', shapes.cylinder(0.033, 0.09, edge_length=0.006), 'foam',
                  marks=pytest.mark.nightly),
