@@ -4,11 +4,15 @@ import os
 from pathlib import Path
 import signal
 
-from hypothesis import settings
-import numpy as np
-import pytest
+# The tests' processes share the cores: a second thread of linear algebra waits for the first one
+# in a loop, and takes the time of the others. Before numpy is loaded, which reads it once.
+os.environ.setdefault('OPENBLAS_NUM_THREADS', '1')
 
-from gripsim_ros.ros.environment import enter_isolation
+from hypothesis import settings  # noqa: E402
+import numpy as np  # noqa: E402
+import pytest  # noqa: E402
+
+from gripsim_ros.ros.environment import enter_isolation  # noqa: E402
 
 # Clients wait longer for servers: the machine may be slow, and busy with anything.
 os.environ.setdefault('GRIPSIM_PATIENCE', '6')

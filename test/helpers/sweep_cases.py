@@ -74,9 +74,9 @@ def token_object(label, material):
     return GraspObject(TriangleMesh(corners, faces), material, label)
 
 
-def made_up_plan(label, material=SOFT, grasps=None, settings=SETTINGS):
-    """Return a plan nobody has computed."""
-    hand, grasp_object = load_default_hand(), token_object(label, material)
+def made_up_plan(label, material=SOFT, grasps=None, settings=SETTINGS, grasp_object=None):
+    """Return a plan nobody has computed, of a token unless the object is given."""
+    hand, grasp_object = load_default_hand(), grasp_object or token_object(label, material)
     if grasps is None:
         grasps = [made_up_grasp(rank) for rank in (1, 2)]
     grasps = tuple(replace(grasp, vertices=None, vertex_pressures=None) for grasp in grasps)
@@ -90,6 +90,18 @@ def made_up_plan(label, material=SOFT, grasps=None, settings=SETTINGS):
         plan_key(grasp_object, hand.id, for_key), grasp_object,
         HandNames(hand.id, hand.name, hand.base_link, tuple(hand.joint_names)), '0.0.0+test',
         codec.dump(readable(for_key)), grasps, summary)
+
+
+def store_made_up(path, grasp_object, grasps, hypotheses):
+    """Write a database that holds made-up grasps of an object; return its path."""
+    label, material = grasp_object.label, grasp_object.material
+    store, settings = database(path), Settings(Task(), hypotheses=hypotheses)
+    row = {'key': label, 'request': '0', 'label': label, 'scale': 1.0,
+           'material_name': material.name}
+    ((number, _),) = store.enroll([row]).values()
+    assert store.claim(number)
+    assert store.finish(number, made_up_plan(label, material, grasps, settings, grasp_object))
+    return path
 
 
 class FakeEngine:

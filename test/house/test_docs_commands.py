@@ -116,7 +116,8 @@ NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|'
 
 @pytest.mark.slow
 @pytest.mark.parametrize('page, count', [
-    ('quick_start.md', 1), ('model/planar_closing.md', 2),
+    ('quick_start.md', 1),
+    pytest.param('model/planar_closing.md', 2, marks=pytest.mark.nightly),
     pytest.param('tutorial.md', 6, marks=pytest.mark.nightly),
     pytest.param('sweep.md', 4, marks=pytest.mark.nightly)])
 def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):

@@ -42,24 +42,30 @@ def carried(node):
 
 
 @lru_cache(maxsize=None)
-def names_by_file():
-    """Return the names that each file of the package and each message carries."""
-    names = {path: {carried(node) for node in ast.walk(tree)} for path, tree in trees().items()}
-    return names | {path: set(re.findall(r'\w+', path.read_text(encoding='utf-8')))
-                    for path in (ROOT / 'gripsim_interfaces' / 'msg').glob('*.msg')}
+def texts():
+    """Return the text of each file of the package and of each message."""
+    messages = (ROOT / 'gripsim_interfaces' / 'msg').glob('*.msg')
+    return {path: path.read_text(encoding='utf-8')
+            for path in (*(ROOT / 'gripsim_ros').rglob('*.py'), *messages)}
 
 
 @lru_cache(maxsize=None)
-def trees():
-    """Return the syntax of each file of the package."""
-    return {path: ast.parse(path.read_text(encoding='utf-8'))
-            for path in (ROOT / 'gripsim_ros').rglob('*.py')}
+def tree_of(path):
+    """Return the syntax of a file."""
+    return ast.parse(texts()[path])
+
+
+def names_of(path):
+    """Return the names that a file carries."""
+    if path.suffix == '.msg':
+        return set(re.findall(r'\w+', texts()[path]))
+    return {carried(node) for node in ast.walk(tree_of(path))}
 
 
 def carriers(names):
     """Return the files in which one of the names is declared, listed or passed on."""
-    return {path.relative_to(ROOT).as_posix() for path, there in names_by_file().items()
-            if there.intersection(names)}
+    return {path.relative_to(ROOT).as_posix() for path, text in texts().items()
+            if any(name in text for name in names) and names_of(path).intersection(names)}
 
 
 @pytest.mark.parametrize('computed, names', [
@@ -111,8 +117,9 @@ def annotated(function):
 def test_what_is_read_of_a_state_or_contact_is_there():
     known = {kind: {f.name for f in fields(kind)} | set(dir(kind)) for kind in CLASSES.values()}
     count = 0
-    for path, tree in trees().items():
-        for function in ast.walk(tree):
+    for path in (path for path, text in texts().items()
+                 if path.suffix == '.py' and any(name in text for name in CLASSES)):
+        for function in ast.walk(tree_of(path)):
             if not isinstance(function, ast.FunctionDef):
                 continue
             kinds = dict(annotated(function))

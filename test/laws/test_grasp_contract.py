@@ -22,7 +22,9 @@ FRICTION = {'firm_fruit': 0.5, 'foam': 0.6, 'silicone': 0.9, 'rubber': 0.9}
 CASES = {'apple': ('firm_fruit', 8, False), 'box': ('foam', 10, False),
          'cylinder': ('silicone', 6, True), 'ellipsoid': ('rubber', 6, False),
          'scan': ('foam', 12, False)}
-NAMES = [name for name in CASES if name != 'scan'] + [pytest.param('scan', marks=pytest.mark.slow)]
+#: By day: flat sides, a round one, and a real mesh.
+NAMES = ['box', 'cylinder', pytest.param('scan', marks=pytest.mark.slow),
+         *(pytest.param(name, marks=pytest.mark.nightly) for name in ('apple', 'ellipsoid'))]
 DOWN = np.array([0.0, 0.6, -0.8])
 COUNT, SEED, GRAVITY = 2, 0, 9.81
 CLEARANCE, SQUEEZE = 0.002, 0.03

@@ -73,7 +73,7 @@ def test_the_object_is_prepared_beside_the_quick_look_before_workers_are_forked(
     assert threads[0] is not threading.main_thread()
 
 
-@pytest.mark.parametrize('killed', [1, 2])
+@pytest.mark.parametrize('killed', [2, pytest.param(1, marks=pytest.mark.nightly)])
 def test_the_batch_of_a_killed_worker_is_evaluated_all_the_same(monkeypatch, killed):
     planner, pipeline = prepared()
     expected = plan_by_half_spaces(ball(), hypotheses=HYPOTHESES, budget=300.0).grasps

@@ -456,7 +456,10 @@ def test_a_stage_that_was_stopped_is_named_and_one_that_came_back_serves(
     assert ranking(client.plan(goal())) == ranking(alone)
 
 
-@pytest.mark.parametrize('stage', STAGES)
+# One of the stages by day, where each goes the same way, and all at night.
+@pytest.mark.parametrize('stage', [
+    pytest.param(stage, marks=[pytest.mark.nightly] * (stage != 'contact_detection'))
+    for stage in STAGES])
 def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, alone, stage):
     begin = time.monotonic()
     with paused(suite.processes[stage]):
@@ -466,6 +469,7 @@ def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, al
     assert time.monotonic() - begin < ATTEMPTS * SHORT_TIMEOUT + SLACK
 
 
+@pytest.mark.nightly     # by day the ranking over nodes is that of the stages in one process
 @pytest.mark.parametrize('stage', STAGES)
 def test_a_stage_with_doubled_answers_changes_the_ranking(suite, client, alone, doubles, stage):
     def change(transition):
@@ -650,19 +654,16 @@ def test_a_node_without_the_interfaces_ends_with_one_line():
     assert 'make setup' in said and 'colcon build' in said
 
 
-BAD_PARAMETERS = {
-    'copies:=0': 'copies must be int from 1 to 64, got 0',
-    'copy:=3': 'copy must be below copies',
-    'urdf:=/nowhere.urdf': 'urdf and hand_config go together'}
-
-
-def test_bad_parameters_end_a_node_with_one_line():
-    processes = {argument: start_node('--ros-args', '-p', argument)
-                 for argument in BAD_PARAMETERS}        # all at once: each takes its time
-    for argument, process in processes.items():
-        said = process.communicate(timeout=PATIENCE)[1]
-        assert process.returncode == 2
-        assert said.strip().count('\n') == 0 and BAD_PARAMETERS[argument] in said
+@pytest.mark.parametrize('argument, words', [
+    ('copy:=3', 'copy must be below copies'),
+    *(pytest.param(*case, marks=pytest.mark.nightly) for case in (
+        ('copies:=0', 'copies must be int from 1 to 64, got 0'),
+        ('urdf:=/nowhere.urdf', 'urdf and hand_config go together')))])
+def test_bad_parameters_end_a_node_with_one_line(argument, words):
+    process = start_node('--ros-args', '-p', argument)
+    said = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 2
+    assert said.strip().count('\n') == 0 and words in said
 
 
 def test_a_planner_that_is_not_there_is_said_and_nothing_hangs():

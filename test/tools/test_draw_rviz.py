@@ -60,6 +60,7 @@ def pictures():
     return np.concatenate([draw(*scene) for scene in scenes()], axis=1)
 
 
+@pytest.mark.nightly     # by day the parts of which it is drawn
 def test_the_picture_is_the_one_that_was_looked_at():
     """Where it is to change: look at what ``Image.fromarray(pictures())`` shows, and commit it."""
     expected = np.asarray(Image.open(REFERENCE).convert('RGB')).astype(int)

@@ -23,7 +23,7 @@ WALL = 0.0005
 #: Lines of code that an example of the gallery has, at most.
 TEN = 10
 #: Examples that have a grasp with two hypotheses; the others are planned for every night.
-QUICK = ('tomato', 'paper_cup', 'bread_roll', 'full_bottle')
+QUICK = ('tomato', 'paper_cup')
 
 
 @pytest.mark.parametrize('scene', SCENES.values(), ids=SCENES)
@@ -60,13 +60,13 @@ def test_a_camera_sees_the_side_that_faces_it_and_nothing_behind_something():
 
 
 def test_an_example_is_planned_for_and_says_what_to_look_at(tmp_path, monkeypatch, capsys):
-    monkeypatch.setitem(SCENES, 'tomato', replace(SCENES['tomato'], hypotheses=6))
+    monkeypatch.setitem(SCENES, 'tomato', replace(SCENES['tomato'], hypotheses=2))
     assert main(['examples', 'tomato', '--out', str(tmp_path / 'new')]) == 0
     told = capsys.readouterr().err
     command = next(line for line in told.splitlines() if line.startswith('gripsim plan'))
     assert shlex.split(command)[1] == 'plan' and 'The table is an obstacle' in told
     content = json.loads((tmp_path / 'new' / 'tomato.json').read_text())
-    assert content['statistics']['evaluated'] <= 6 and (tmp_path / 'new' / 'tomato.html').exists()
+    assert content['statistics']['evaluated'] <= 2 and (tmp_path / 'new' / 'tomato.html').exists()
 
 
 def test_examples_are_listed_and_unknown_ones_refused(capsys):

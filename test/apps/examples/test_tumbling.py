@@ -20,6 +20,7 @@ def step_under(state):
     return int(np.floor(state.centre[0] / stairs.TREAD))
 
 
+@pytest.mark.nightly     # by day on a track of sine waves
 def test_the_box_tumbles_down_and_rests_on_a_step(run):
     states, _, touching = run
     last = states[-1]
@@ -36,12 +37,14 @@ def test_the_box_tumbles_down_and_rests_on_a_step(run):
     assert touching[-1] >= 3
 
 
+@pytest.mark.nightly     # by day on a track of sine waves
 def test_energy_never_grows(run):
     energies = np.array([stairs.energy(state) for state in run[0]])
     assert np.diff(energies).max() <= ATOL_ROUNDOFF
     assert energies[0] - energies[-1] > stairs.MASS * stairs.GRAVITY * stairs.RISE
 
 
+@pytest.mark.nightly     # by day on a track of sine waves
 def test_the_box_stays_out_of_the_stairs(run):
     states, depths, touching = run
     assert depths.max() <= stairs.SLOP + ATOL_ROUNDOFF

@@ -16,7 +16,7 @@ from numpy.testing import assert_allclose
 from PIL import Image
 from plan_cases import PEAK, STATISTICS, apple, made_up_answer, made_up_grasp
 
-from gripsim_ros.apps.report import write_pictures, write_report
+from gripsim_ros.apps.report import html, pictures, write_pictures, write_report
 from gripsim_ros.apps.report.html import render_report
 from gripsim_ros.apps.report.motion_picture import motion_picture
 from gripsim_ros.apps.report.packing import packed_json
@@ -59,6 +59,13 @@ def page():
     return render_report(made_up_answer())
 
 
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave the pictures of grasps white, where the page's words and data are of interest."""
+    for name in ('scene_picture', 'draw_grasp_contact', 'draw_section'):
+        monkeypatch.setattr(html, name, lambda *_, **__: Image.new('RGB', (8, 8), 'white'))
+
+
 def test_every_element_is_closed_in_its_turn(page):
     parsed = Page(page)
     assert not parsed.problems and not parsed.open
@@ -79,7 +86,7 @@ def test_the_page_is_below_its_largest_size(tmp_path):
     assert (tmp_path / 'r.html').stat().st_size < LARGEST_REPORT
 
 
-def test_names_from_outside_stay_text(page):
+def test_names_from_outside_stay_text(page, undrawn):
     evil = made_up_grasp(1, preshape=EVIL, warnings=(EVIL,))
     answer = replace(made_up_answer(1, mesh_name=EVIL), grasps=[evil], rejected={EVIL: 3},
                      statistics={**STATISTICS, EVIL: EVIL, 'repairs': [EVIL]})
@@ -138,7 +145,7 @@ def test_data_give_back_the_whole_motion_where_there_is_one():
     assert_allclose([row[0][1] for row in motion['forces'] if row], least)
 
 
-def test_data_give_back_where_the_arm_is_at_each_moment():
+def test_data_give_back_where_the_arm_is_at_each_moment(undrawn):
     arm = planned_arm()
     way = reach()
     grasp = brought(made_up_grasp(1, reach=way, T_object_palm=way.T_object_palm[0],
@@ -174,11 +181,11 @@ def test_pictures_show_what_stands_about_the_object():
     scene = on_a_table()
     bare = replace(scene, surroundings=())
     for draw in (motion_picture, scene_picture):
-        pictures = [np.asarray(draw(one), int) for one in (bare, scene)]
-        assert np.abs(pictures[1] - pictures[0]).mean() > 1.0, draw.__name__
+        drawn = [np.asarray(draw(one), int) for one in (bare, scene)]
+        assert np.abs(drawn[1] - drawn[0]).mean() > 1.0, draw.__name__
 
 
-def test_moduli_and_numbers_of_the_planning_have_units():
+def test_moduli_and_numbers_of_the_planning_have_units(undrawn):
     answer = made_up_answer(1)
     stiff = replace(answer, grasp_object=replace(answer.grasp_object, material=replace(
         answer.grasp_object.material, youngs_modulus=2.0e9)), statistics={
@@ -206,7 +213,8 @@ def test_a_grasp_without_a_surface_is_drawn_undeformed():
     assert not scene.grasps[0].pressures.any()
 
 
-def test_pictures_show_something_everywhere_they_should(tmp_path):
+def test_pictures_show_something_everywhere_they_should(tmp_path, monkeypatch):
+    monkeypatch.setattr(pictures, 'FRAME_SIZE', (210, 280))     # of five frames: half as large
     paths = write_pictures(made_up_answer(2), tmp_path)
     assert [path.name for path in paths] == ['scene.png', 'closing.png', 'scores.png',
                                              'contact.png', 'section.png']

@@ -12,9 +12,10 @@ dask = pytest.importorskip('dask')
 
 @pytest.fixture(scope='module')
 def cluster():
-    """Yield a scheduler with one worker process."""
-    with distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=':0') as running:
+    """Yield a scheduler with one worker process, which gives up a job that kills it."""
+    with dask.config.set({'distributed.scheduler.allowed-failures': 0}), \
+            distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
+                                     dashboard_address=':0') as running:
         yield running
 
 
@@ -31,20 +32,6 @@ def test_dask_finds_what_one_process_finds(cluster, tmp_path):
         if one.plan is not None:
             assert one.plan.key == other.plan.key
             same(one.plan.grasps, other.plan.grasps)
-
-
-def test_a_job_that_kills_its_workers_has_failed(cluster, tmp_path, monkeypatch):
-    meshes = write_tokens(tmp_path / 'meshes', 1)
-    monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.plan_job', dies)
-    monkeypatch.setattr('gripsim_ros.apps.sweep.runner.MOST_DEATHS', 1)
-    sweep = begin(database(tmp_path / 'g.db'), meshes)
-    with dask.config.set({'distributed.scheduler.allowed-failures': 0}):
-        with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True,
-                                      dashboard_address=':0') as mortal:
-            with DaskEngine(mortal.scheduler_address) as engine:
-                sweep.run(engine)
-    (failure,) = sweep.finish().failures
-    assert 'KilledWorker' in failure['reason']
 
 
 def test_a_scheduler_that_is_not_there_is_bad_input(monkeypatch):
@@ -64,3 +51,14 @@ def test_jobs_travel_with_their_bytes_and_no_more_than_there_is_room_for(
     assert [row['reason'] for row in sweep.finish().failures] == [
         f'{number:02}.stl 7' for number in range(6)]
     assert max(most) <= 2
+
+
+def test_a_job_that_kills_its_workers_has_failed(cluster, tmp_path, monkeypatch):
+    meshes = write_tokens(tmp_path / 'meshes', 1)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.on_dask.plan_job', dies)
+    monkeypatch.setattr('gripsim_ros.apps.sweep.runner.MOST_DEATHS', 1)
+    sweep = begin(database(tmp_path / 'g.db'), meshes)
+    with DaskEngine(cluster.scheduler_address) as engine:
+        sweep.run(engine)
+    (failure,) = sweep.finish().failures
+    assert 'KilledWorker' in failure['reason']

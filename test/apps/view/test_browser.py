@@ -228,6 +228,7 @@ def test_files_are_drawn_without_a_display(name, tmp_path, request):
     assert np.asarray(Image.open(tmp_path / 'x.png')).std() > 5.0
 
 
+@pytest.mark.nightly     # by day the whole motion is played, and other files are drawn
 def test_a_moment_of_the_whole_motion_is_drawn(plan_file, tmp_path):
     from PIL import Image
     pictures = []

@@ -189,9 +189,9 @@ def grasps():
     return [made_up_grasp(rank) for rank in (1, 2, 3)]
 
 
-def choose(task, centre=(0.5, 0.1, 0.0), **more):
-    """Choose among the grasps of an object before the arm."""
-    return choose_by_arm(grasps(), task, body(), load_default_hand(),
+def choose(task, centre=(0.5, 0.1, 0.0), count=1, **more):
+    """Choose among the first grasps of an object before the arm."""
+    return choose_by_arm(grasps()[:count], task, body(), load_default_hand(),
                          ArmTask(arm(), before(centre), **more))
 
 
@@ -200,7 +200,7 @@ class TestChoice:
     """Which grasp is taken, and what is said of the others."""
 
     def test_the_shortest_way_is_first_and_its_postures_are_where_they_shall(self):
-        choice = choose(Task())
+        choice = choose(Task(), count=3)
         lengths = [g.arm_motion.pregrasp_length for g in choice.grasps]
         assert lengths == sorted(lengths) and [g.rank for g in choice.grasps] == [1, 2, 3]
         assert choice.complete and not choice.left
@@ -222,10 +222,10 @@ class TestChoice:
                       T_object_pregrasp=before([5.0, 0.0, 0.0]))
 
         def asked(wanted):
-            choice = choose_by_arm([far, *grasps()], Task(), body(), load_default_hand(),
+            choice = choose_by_arm([far, *grasps()[:2]], Task(), body(), load_default_hand(),
                                    ArmTask(arm(), before((0.5, 0.1, 0.0))), wanted=wanted)
             return len(choice.grasps), len(choice.failures), len(choice.left), choice.complete
-        assert asked(1) == (1, 1, 2, True) and asked(0) == (3, 1, 0, True)
+        assert asked(1) == (1, 1, 1, True) and asked(0) == (2, 1, 0, True)
 
     def test_an_arm_out_of_time_says_so(self):
         calls = []
@@ -243,32 +243,32 @@ class TestChoice:
     def test_a_displacement_is_carried_to_its_end_and_the_hand_drawn_back(self):
         T = transform(np.eye(3), np.array([0.0, 0.15, 0.05]))
         T_end = before((0.5, 0.1, 0.0)) @ T
-        for grasp in choose(Task(displacement_object=T)).grasps:
-            ends = dict(zip(grasp.arm_motion.phases, grasp.arm_motion.joints))
-            assert list(ends) == list(PHASES)
-            for phase, wanted in (('lower', grasp.T_object_palm),
-                                  ('retreat', grasp.T_object_pregrasp)):
-                assert arm().palm_pose(ends[phase]) == pytest.approx(T_end @ wanted,
-                                                                     abs=10 * REACHED)
+        grasp, = choose(Task(displacement_object=T)).grasps
+        ends = dict(zip(grasp.arm_motion.phases, grasp.arm_motion.joints))
+        assert list(ends) == list(PHASES)
+        for phase, wanted in (('lower', grasp.T_object_palm),
+                              ('retreat', grasp.T_object_pregrasp)):
+            assert arm().palm_pose(ends[phase]) == pytest.approx(T_end @ wanted,
+                                                                 abs=10 * REACHED)
 
     def test_a_lid_over_the_object_is_the_reason(self):
         lid = box([0.6, 0.6, 0.02], [0.0, 0.0, 0.3])
         choice = choose(Task(obstacles=lid[None]))
+        (_, motion), = choice.failures
         assert choice.grasps == ()
-        for _, motion in choice.failures:
-            assert motion.failed_step >= 0 and 'obstacle 1' in motion.message
+        assert motion.failed_step >= 0 and 'obstacle 1' in motion.message
 
     def test_an_object_out_of_reach_is_the_reason(self):
         choice = choose(Task(), (2.0, 0.0, 0.0))
+        (_, motion), = choice.failures
         assert not choice.grasps
-        for _, motion in choice.failures:
-            away = float(re.search(r': (.*) m from its first joint', motion.message)[1])
-            assert 'does not reach' in motion.message and away == pytest.approx(2.0, abs=0.3)
+        away = float(re.search(r': (.*) m from its first joint', motion.message)[1])
+        assert 'does not reach' in motion.message and away == pytest.approx(2.0, abs=0.3)
 
     def test_a_post_under_the_object_may_be_touched_by_it(self):
         low = float(body().mesh.vertices[:, 2].min())
         post = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.01])
-        assert len(choose(Task(obstacles=post[None])).grasps) == 3
+        assert len(choose(Task(obstacles=post[None])).grasps) == 1
 
     def test_an_object_that_the_fingers_move_meets_what_is_in_its_way(self):
         """Down by 20 mm between the fingers: free, until a post stands 11 mm below it."""
@@ -380,7 +380,8 @@ class TestCommand:
         write_ball(mesh)
         pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
         code = main(['plan', str(mesh), '--hypotheses', '8', '--workers', '1', '--json',
-                     '--count', '3', '--arm', str(FILE), '--object-pose', str(pose), *more])
+                     '--elasticity', 'half_space', '--count', '3', '--arm', str(FILE),
+                     '--object-pose', str(pose), *more])
         return code, json.loads(capsys.readouterr().out)
 
     def test_grasps_are_ordered_and_carry_the_way(self, tmp_path, capsys):

@@ -13,6 +13,7 @@ from gripsim_ros.hardware.execution.actions import Phase, Status
 PASSED, LOST = 1.2, 0.02
 PHASES = (Phase.CLOSING, Phase.LOADING, Phase.HOLDING, Phase.LIFTING, Phase.CARRYING,
           Phase.SETTING_DOWN)
+BY_DAY = (Phase.CLOSING, Phase.LIFTING, Phase.SETTING_DOWN)
 BAD = TIPS[0]
 
 
@@ -92,8 +93,11 @@ def check(phase, fault, delay=0.1, **of_hand):
         assert execution.message, told
 
 
+# By day in the phases in which fingers begin to press, to bear the weight, and to let go.
 @pytest.mark.parametrize('fault', FAULTS, ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize('phase', PHASES, ids=lambda phase: phase.name)
+@pytest.mark.parametrize('phase', [
+    pytest.param(phase, marks=[pytest.mark.nightly] * (phase not in BY_DAY)) for phase in PHASES],
+    ids=lambda phase: phase.name)
 def test_nothing_is_crushed_and_nothing_dropped_in_silence(phase, fault):
     check(phase, fault)
 

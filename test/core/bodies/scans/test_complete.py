@@ -1,6 +1,7 @@
 """Scans of one side: what they are closed to, what is refused, the doubt grasps carry."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from hypothesis import given, settings, strategies as st
 import numpy as np
@@ -37,6 +38,12 @@ def camera_rays(spacing=0.00125):
     hit = u ** 2 + v ** 2 < RADIUS ** 2
     u, v = u[hit], v[hit]
     return np.column_stack([u, v, np.sqrt(RADIUS ** 2 - u ** 2 - v ** 2)])
+
+
+@lru_cache(maxsize=1)
+def mirrored():
+    """Return the half of a sphere that an eye sees, mirrored."""
+    return complete_scan(half_sphere(), 'mirror', viewpoint=eye())
 
 
 directions = st.tuples(*[st.floats(-1.0, 1.0)] * 3).filter(
@@ -118,7 +125,7 @@ def test_the_view_onto_a_sphere_is_found_from_its_points(view):
 
 
 def test_doubt_is_none_where_it_was_seen_and_grows_behind():
-    seen = complete_scan(half_sphere(), 'mirror', viewpoint=eye()).seen
+    seen = mirrored().seen
     heights = RADIUS * np.array([1.0, -0.3, -0.6, -1.0])
     points = np.column_stack([np.sqrt(np.maximum(RADIUS ** 2 - heights ** 2, 0.0)),
                               np.zeros(4), heights])
@@ -200,7 +207,7 @@ def doubtful(depth):
                                 [np.sqrt(1.0 - depth ** 2), 0.0, -depth]])
     grasp = replace(grasp, contacts=tuple(
         replace(contact, point=point) for contact, point in zip(grasp.contacts, points)))
-    seen = complete_scan(half_sphere(), 'mirror', viewpoint=eye()).seen
+    seen = mirrored().seen
     return grasp, with_scan_uncertainty(grasp, seen, planner_options())
 
 
@@ -242,8 +249,7 @@ def test_a_ball_seen_from_one_side_is_grasped_and_its_back_warned_of():
 
 
 def test_where_it_was_seen_is_no_part_of_an_objects_identity():
-    done = complete_scan(half_sphere(), 'mirror', viewpoint=eye())
-    stuff = Material(1e6, 0.45, 1000.0, 0.5)
+    done, stuff = mirrored(), Material(1e6, 0.45, 1000.0, 0.5)
     assert GraspObject(done.mesh, stuff).id == GraspObject(done.mesh, stuff, 'x', done.seen).id
 
 

@@ -168,11 +168,15 @@ def test_hypotheses_know_the_table_and_come_from_several_sides(hand):
 
 
 @pytest.mark.parametrize('name, mesh, material', [
-    ('tomato', shapes.ellipsoid([0.035, 0.0355, 0.028], 0.004), 'ripe_fruit'),
-    ('box', shapes.box([0.05, 0.06, 0.04], 0.005), 'foam'),
     ('flat box', shapes.box([0.05, 0.08, 0.02], 0.005), 'foam'),
-    ('tall can', shapes.cylinder(0.033, 0.09, edge_length=0.006), 'foam'),
-    ('cherry', shapes.sphere(0.01, 0.003), 'firm_fruit')])
+    # By day laws/test_lifting_from_a_table lifts one.
+    pytest.param('tomato', shapes.ellipsoid([0.035, 0.0355, 0.028], 0.004), 'ripe_fruit',
+                 marks=pytest.mark.nightly),
+    pytest.param('box', shapes.box([0.05, 0.06, 0.04], 0.005), 'foam', marks=pytest.mark.nightly),
+    pytest.param('tall can', shapes.cylinder(0.033, 0.09, edge_length=0.006), 'foam',
+                 marks=pytest.mark.nightly),
+    pytest.param('cherry', shapes.sphere(0.01, 0.003), 'firm_fruit',
+                 marks=pytest.mark.nightly)])
 def test_things_on_a_table_have_grasps(name, mesh, material):
     task = Task(gravity_directions=[[0.0, 0.0, -1.0]], obstacles=table(mesh))
     result = plan_by_half_spaces(GraspObject(mesh, find_material(material)), task,

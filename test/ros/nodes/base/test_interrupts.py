@@ -103,7 +103,8 @@ def catches(process, number):
     return bool(int(mask, 16) >> (number - 1) & 1)
 
 
-@pytest.mark.parametrize('ready', [True, False])
+# By day test_nodes interrupts nodes that are ready, once.
+@pytest.mark.parametrize('ready', [False, pytest.param(True, marks=pytest.mark.nightly)])
 def test_a_node_that_is_interrupted_three_times_ends_with_code_0(ready):
     suite = Suite(os.environ, namespace='interrupted')
     try:

@@ -25,7 +25,7 @@ from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.nodes.base.action_client import PromptActionClient  # noqa: E402
 
 from sdh_cases import (  # noqa: E402
-    ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, TIMEOUT, answer_of, wait_for)
+    ANGLES, CLOSED, LATE, LONG, NAMES, OPEN, TIMEOUT, angles_of, answer_of, rests, wait_for)
 
 pytestmark = pytest.mark.slow
 NODES = ['sdh_driver', 'grasp_executor']
@@ -37,6 +37,8 @@ CLOSING, ROWS = 1.5, 7
 #: What the thumb meets [deg]; its proximal pad shall press with this force [N].
 BLOCK, FORCE = -15.0, 0.05
 TOUCHED = 'sdh_thumb_2_link'
+#: A joint that closes has come so far; the driver's own goal_tolerance [rad].
+BEGUN, ATOL_THERE = 0.05, 0.02
 Status = ExecuteGrasp.Result
 
 
@@ -62,7 +64,7 @@ class Client:
         self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.action = PromptActionClient(self.node, ExecuteGrasp, 'execute_grasp')
-        self.phases = []
+        self.phases, self.joints = [], None
         assert self.until(self.action.server_is_ready)
 
     def until(self, condition, timeout=TIMEOUT):
@@ -76,8 +78,12 @@ class Client:
         """Return the handle of an accepted goal."""
         self.phases.clear()
         goal, name = ExecuteGrasp.Goal(grasp=msg, **wishes), UUID(uuid=list(uuid4().bytes))
-        handle, asks = answer_of(lambda: self.action.send_goal_async(
-            goal, lambda message: self.phases.append(message.feedback.phase), name), self.until)
+
+        def hear(message):
+            self.phases.append(message.feedback.phase)
+            self.joints = np.array(message.feedback.joint_positions)
+        handle, asks = answer_of(
+            lambda: self.action.send_goal_async(goal, hear, name), self.until)
         assert handle.accepted or asks > 1              # a name is accepted once
         return handle
 
@@ -132,6 +138,19 @@ def test_a_contact_that_is_not_there_is_missed(running):
     patch = ContactPatch(link=TOUCHED, force=Vector3(z=FORCE), normal=Vector3(z=1.0))
     result = client.result(client.send(grasp([patch])))
     assert result.status == Status.MISSED_CONTACT, result.message
+
+
+def test_cancel_stops_the_real_hand_on_its_way(running):
+    hand, client = running
+    obey(hand, 'free')
+    handle = client.send(grasp(), speed_scale=0.1)     # longer than to ask again takes
+    assert client.until(lambda: ExecuteGrasp.Feedback.CLOSING in client.phases
+                        and np.abs(client.joints - OPEN).max() > BEGUN, LONG)
+    answer_of(handle.cancel_goal_async, client.until)
+    assert client.result(handle).status == Status.CANCELED
+    assert wait_for(lambda: rests(hand))
+    closed = np.degrees([CLOSED[list(NAMES).index(name)] for name in AXIS_JOINTS])
+    assert np.abs(angles_of(hand) - closed).max() > np.degrees(ATOL_THERE)
 
 
 def test_a_hand_that_is_lost_ends_the_execution(running):

@@ -97,16 +97,18 @@ def hand(suite):
         connected.close()
 
 
-@pytest.fixture(scope='module')
-def grasp(hand):
-    """Return the best grasp of a wooden ball to be carried, which the simulated hand holds."""
-    x, y, z = WAY
-    way = Transform(translation=Vector3(x=x, y=y, z=z),
-                    rotation=Quaternion(x=np.sin(0.5 * TURN), w=np.cos(0.5 * TURN)))
+def planned(hand, **task):
+    """Return the best grasp of a wooden ball, which the simulated hand holds."""
     answer = hand.client.plan(goal(GraspObject(ball().mesh, WOOD, 'wooden ball'),
-                                   task=Task(displacement=way, has_displacement=True)))
+                                   task=Task(**task)))
     assert STATUS_NAMES[answer.status] == 'SUCCEEDED', answer.message
     return answer.grasps[0]
+
+
+@pytest.fixture(scope='module')
+def grasp(hand):
+    """Return a grasp to be lifted."""
+    return planned(hand)
 
 
 class Hand:
@@ -202,7 +204,12 @@ def test_a_planned_grasp_lifts_the_object(lifted, grasp):
     assert {Phase.CLOSING, Phase.HOLDING, Phase.LIFTING} <= set(phases)
 
 
-def test_the_object_is_carried_set_down_and_let_go(hand, grasp):
+@pytest.mark.nightly     # by day it is lifted, and hardware/execution and test_hands carry it
+def test_the_object_is_carried_set_down_and_let_go(hand):
+    x, y, z = WAY
+    grasp = planned(hand, has_displacement=True, displacement=Transform(
+        translation=Vector3(x=x, y=y, z=z),
+        rotation=Quaternion(x=np.sin(0.5 * TURN), w=np.cos(0.5 * TURN))))
     response, feedback = hand.execute(grasp, lift_height=0.5 * LIFT, hold_time=0.1,
                                       squeeze=SQUEEZE, carry=True, release=True)
     result = response.result
@@ -221,17 +228,19 @@ def test_the_object_is_carried_set_down_and_let_go(hand, grasp):
 
 def test_the_ring_shows_the_simulated_hand_while_it_holds(lifted, grasp):
     """Contacts, pressures and the centre of mass come for the measured joints."""
-    live = [deserialize_message(message, GraspStates) for message in lifted[2]['live']]
-    live = [message for message in live if message.ring.status == RingHeader.OK]
-    held = [message for message in live if len(message.patch_offsets) > 1
-            and message.patch_offsets[1] >= 2]
-    assert held, 'no live state had two patches'
-    message = held[-1]
+    # The last are of the hand that holds: all of them take long to read.
+    live = (deserialize_message(message, GraspStates) for message in reversed(lifted[2]['live']))
+    message = next((message for message in live if message.ring.status == RingHeader.OK
+                    and len(message.patch_offsets) > 1 and message.patch_offsets[1] >= 2), None)
+    assert message is not None, 'no live state had two patches'
     assert max(message.vertex_pressures) > 0.0
     assert np.isfinite(message.centre_of_mass_object).all()
-    arrays = [deserialize_message(message, MarkerArray) for message in lifted[2]['markers']]
-    namespaces = {marker.ns for array in arrays for marker in array.markers}
-    assert {'contacts', 'forces', 'deformation'} <= namespaces
+    wanted = {'contacts', 'forces', 'deformation'}
+    for message in reversed(lifted[2]['markers']):
+        wanted -= {marker.ns for marker in deserialize_message(message, MarkerArray).markers}
+        if not wanted:
+            break
+    assert not wanted
 
 
 def test_joint_states_come_at_their_rate_of_simulated_time(lifted):
@@ -305,7 +314,9 @@ def test_a_second_grasp_at_the_same_time_is_refused_and_go_lets_the_first_close(
 
 
 @pytest.mark.parametrize('change, message', [
-    ({'object_id': 'pear'}, 'pear'), ({'squeeze': 0.5}, 'squeeze')])
+    # By day test_simulated_hand waits for an object that does not come.
+    pytest.param({'object_id': 'pear'}, 'pear', marks=pytest.mark.nightly),
+    ({'squeeze': 0.5}, 'squeeze')])
 def test_goals_that_cannot_be_are_refused(hand, grasp, change, message):
     response, _ = hand.execute(grasp, **change)
     assert response.result.status == Result.INVALID_REQUEST
@@ -331,6 +342,7 @@ def test_an_emergency_stop_holds_until_recover(hand):
     assert wait_for(lambda: abs(hand.positions()[6] - target[6]) < REST, LONG)
 
 
+@pytest.mark.nightly     # by day test_lost_contacts misses one over nodes
 def test_a_hand_beside_the_object_misses_its_contacts(hand, grasp):
     beside = ExecuteGrasp.Goal(grasp=grasp).grasp
     for pose in (beside.hand_pose, beside.pregrasp_pose):

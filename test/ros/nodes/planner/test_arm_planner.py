@@ -1,4 +1,8 @@
-"""The arm's node beside the suite: grasps ordered by the arm's way, over DDS."""
+"""
+The arm's node beside the suite: grasps ordered by the arm's way, over DDS.
+
+By day a planner answers with grasps that were stored, which need no ring; at night it plans them.
+"""
 
 import os
 import re
@@ -28,8 +32,10 @@ from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
 from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
+from plan_cases import apple, made_up_grasp  # noqa: E402
 from sdh_cases import answer_of  # noqa: E402
 from suite_cases import HYPOTHESES, as_request, goal, parameters, wait_for  # noqa: E402
+from sweep_cases import store_made_up  # noqa: E402
 
 FILE = Path(__file__).resolve().parents[3] / 'data' / 'ur5e.yaml'
 #: Poses through quaternions, to rounding [m], [-].
@@ -38,15 +44,23 @@ ROUNDOFF = 1e-9
 REACHED = 1e-4
 #: For a message to come [s].
 TIMEOUT = 60.0
+#: Who answers where the ring is not asked.
+ANSWERING = ('grasp_planner', 'arm_planner')
 
 
-@pytest.fixture(scope='module')
-def client(tmp_path_factory):
-    """Run the suite with an arm, and a client of it."""
+@pytest.fixture(scope='class')
+def client(request, tmp_path_factory):
+    """Run the suite with an arm, or what of it a class of tests needs, and a client of it."""
     folder = tmp_path_factory.mktemp('arm')
-    with Suite(os.environ, parameters=parameters(folder), arm=FILE), \
-            PlanGraspClient() as planner:
-        yield planner
+    values, names = request.cls.begin(folder)
+    suite = Suite(os.environ, parameters=values, arm=FILE)
+    try:
+        suite.start(names)
+        suite.wait_until_ready(names)
+        with PlanGraspClient() as planner:
+            yield planner
+    finally:
+        suite.stop(names)
 
 
 #: A table, 50 mm below the ball, and the pose of its middle.
@@ -64,16 +78,16 @@ def moved(x, y, z):
         translation=Vector3(x=x, y=y, z=z), rotation=Quaternion(w=1.0)))
 
 
-def ask(client, x, **fields):
-    """Plan for the ball in front of the arm."""
+def ask(client, x, body=None, **fields):
+    """Plan for an object in front of the arm, the ball unless another is given."""
     pose = Pose(position=Point(x=x, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
-    return client.plan(goal(hypotheses=HYPOTHESES, object_pose=pose, **fields))
+    return client.plan(goal(body, hypotheses=HYPOTHESES, object_pose=pose, **fields))
 
 
-@pytest.fixture(scope='module')
-def result(client):
+@pytest.fixture(scope='class')
+def result(request, client):
     """Return the answer for an object within reach."""
-    return ask(client, 0.45)
+    return ask(client, 0.45, request.cls.body)
 
 
 @contextmanager
@@ -100,23 +114,37 @@ def close(poses, wanted):
     return len(poses) == len(wanted) and np.abs(poses - wanted).max() < ROUNDOFF
 
 
+def check_order(result):
+    """Assert that grasps come by the length of their ways, which lead to the grasp."""
+    assert result.status == PlanGrasps.Result.SUCCEEDED, result.message
+    lengths = [grasp.arm_pregrasp_length for grasp in result.grasps]
+    assert lengths == sorted(lengths) and lengths[0] > 0.0, result.message
+    assert all(g.arm_path_length > g.arm_pregrasp_length for g in result.grasps)
+    arm, grasp = load_arm(FILE, Path), result.grasps[0]
+    rows = np.array([p.positions for p in grasp.arm_trajectory.points])
+    assert list(grasp.arm_trajectory.joint_names) == list(arm.joint_names)
+    assert np.abs(rows[0] - arm.start).max() < 1e-9
+    palms = np.array([pose_from_msg(pose) for pose in grasp.arm_hand_poses])
+    assert np.abs(palms - [arm.palm_pose(row) for row in rows]).max() < ROUNDOFF
+    wanted = pose_from_msg(grasp.hand_pose)
+    assert np.abs(palms - wanted).max(axis=(1, 2)).min() < REACHED
+
+
 @pytest.mark.slow
 class TestArmOverNodes:
-    """What a client of the planner gets where an arm is configured."""
+    """What a client gets where an arm is configured, of grasps that a database holds."""
+
+    body = apple()
+
+    @staticmethod
+    def begin(folder):
+        """Store grasps; return the parameters of the nodes that answer, and their names."""
+        grasps = [made_up_grasp(rank) for rank in (5, 6)]       # the way to the last is shortest
+        database = store_made_up(folder / 'grasps.db', apple(), grasps, HYPOTHESES)
+        return {'grasp_planner': {'grasp_database': database}}, ANSWERING
 
     def test_grasps_come_in_the_order_of_the_arms_way(self, result):
-        assert result.status == PlanGrasps.Result.SUCCEEDED, result.message
-        lengths = [grasp.arm_pregrasp_length for grasp in result.grasps]
-        assert lengths == sorted(lengths) and lengths[0] > 0.0, result.message
-        assert all(g.arm_path_length > g.arm_pregrasp_length for g in result.grasps)
-        arm, grasp = load_arm(FILE, Path), result.grasps[0]
-        rows = np.array([p.positions for p in grasp.arm_trajectory.points])
-        assert list(grasp.arm_trajectory.joint_names) == list(arm.joint_names)
-        assert np.abs(rows[0] - arm.start).max() < 1e-9
-        palms = np.array([pose_from_msg(pose) for pose in grasp.arm_hand_poses])
-        assert np.abs(palms - [arm.palm_pose(row) for row in rows]).max() < ROUNDOFF
-        wanted = pose_from_msg(grasp.hand_pose)
-        assert np.abs(palms - wanted).max(axis=(1, 2)).min() < REACHED
+        check_order(result)
 
     def test_the_whole_motion_of_an_answered_grasp_is_shown_with_its_arm(self, client, result):
         grasp = result.grasps[-1]
@@ -140,24 +168,8 @@ class TestArmOverNodes:
         client.node.destroy_subscription(listener)
         client.node.destroy_client(service)
 
-    @pytest.mark.nightly     # by day core/arm and the command line test it
-    def test_a_request_may_want_the_whole_way_short_and_the_first_of_many(self, client):
-        many = ask(client, 0.45, arm_criterion='whole')
-        lengths = [grasp.arm_path_length for grasp in many.grasps]
-        assert len(lengths) > 1 and lengths == sorted(lengths), many.message
-        first, = ask(client, 0.45, arm_criterion='whole', max_grasps=1).grasps
-        assert first.hypothesis == many.grasps[0].hypothesis
-
-    @pytest.mark.nightly
-    def test_another_start_is_another_way(self, client):
-        arm = load_arm(FILE, Path)
-        start = JointState(name=list(arm.joint_names), position=(arm.start + 0.2).tolist())
-        result = ask(client, 0.45, arm_start=start)
-        assert result.grasps[0].arm_trajectory.points[0].positions == pytest.approx(
-            (arm.start + 0.2).tolist())
-
     def test_an_object_out_of_reach_has_no_grasp_and_a_reason(self, client):
-        result = ask(client, 1.2)
+        result = ask(client, 1.2, self.body)
         assert result.status == PlanGrasps.Result.NO_GRASP and not result.grasps
         assert re.search(r'the arm does not reach .*: 1\.\d\d m from its first joint, the links '
                          r'reach \d\.\d\d m', result.message), result.message
@@ -177,7 +189,42 @@ class TestArmOverNodes:
         assert re.search(words, result.message) and '\n' not in result.message, result.message
         assert not result.grasps and result.evaluated == 0
 
-    @pytest.mark.nightly     # by day core/arm and the command line test it
+    def test_a_start_outside_the_limits_is_said(self, client):
+        start = JointState(name=list(load_arm(FILE, Path).joint_names), position=[9.0] * 6)
+        result = ask(client, 0.45, self.body, arm_start=start)
+        assert result.grasps and 'not ordered by the arm' in result.message
+        assert 'shoulder_pan_joint must lie in' in result.message
+
+
+@pytest.mark.nightly        # by day those that were stored, core/arm and the command line
+@pytest.mark.slow
+class TestArmBesideTheRing:
+    """What a client gets of grasps that are planned for it."""
+
+    body = None
+
+    @staticmethod
+    def begin(folder):
+        """Return the parameters of the nodes, and their names: all."""
+        return parameters(folder), None
+
+    def test_grasps_come_in_the_order_of_the_arms_way(self, result):
+        check_order(result)
+
+    def test_a_request_may_want_the_whole_way_short_and_the_first_of_many(self, client):
+        many = ask(client, 0.45, arm_criterion='whole')
+        lengths = [grasp.arm_path_length for grasp in many.grasps]
+        assert len(lengths) > 1 and lengths == sorted(lengths), many.message
+        first, = ask(client, 0.45, arm_criterion='whole', max_grasps=1).grasps
+        assert first.hypothesis == many.grasps[0].hypothesis
+
+    def test_another_start_is_another_way(self, client):
+        arm = load_arm(FILE, Path)
+        start = JointState(name=list(arm.joint_names), position=(arm.start + 0.2).tolist())
+        result = ask(client, 0.45, arm_start=start)
+        assert result.grasps[0].arm_trajectory.points[0].positions == pytest.approx(
+            (arm.start + 0.2).tolist())
+
     def test_the_object_may_be_in_a_keep_out_region_and_not_in_an_obstacle(self, client):
         seed = SolidPrimitive(type=SolidPrimitive.SPHERE, dimensions=[0.005])
         pose = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
@@ -187,13 +234,6 @@ class TestArmOverNodes:
         assert result.status == PlanGrasps.Result.NO_GRASP
         assert 'the object meets obstacle 1' in result.message
 
-    def test_a_start_outside_the_limits_is_said(self, client):
-        start = JointState(name=list(load_arm(FILE, Path).joint_names), position=[9.0] * 6)
-        result = ask(client, 0.45, arm_start=start)
-        assert result.grasps and 'not ordered by the arm' in result.message
-        assert 'shoulder_pan_joint must lie in' in result.message
-
-    @pytest.mark.nightly
     def test_where_another_arm_stands_there_is_no_way(self, client, result, tmp_path):
         others = tmp_path / 'others.yaml'
         others.write_text(yaml.safe_dump([{

@@ -322,10 +322,10 @@ def test_a_planner_brings_an_object_again_after_many_others(ros, monkeypatch):
         node.destroy_node()
 
 
-@pytest.mark.parametrize('node', ['forward_kinematics', 'contact_detection', 'deformation'])
-def test_a_node_with_a_hand_loads_nothing_that_others_than_requests_need(node):
+def test_nodes_with_a_hand_load_nothing_that_others_than_requests_need():
     """A parser of a dozen formats, and what it brings along, is 35 MB in each process."""
-    code = (f'import sys, gripsim_ros.ros.nodes.ring.{node}; '
+    code = ('import sys; from gripsim_ros.ros.nodes.ring import '
+            'contact_detection, deformation, forward_kinematics; '
             'from gripsim_ros.library.resources import load_hand; load_hand(); '
             'print(*{"trimesh", "networkx", "PIL", "shapely"} & set(sys.modules))')
     done = subprocess.run([sys.executable, '-c', code], check=True, capture_output=True, text=True)
