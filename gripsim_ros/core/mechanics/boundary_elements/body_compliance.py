@@ -281,17 +281,17 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
     """Return the compliance of a body that is a thin wall all over, else None."""
+    nodes, wall = int(SHELL_NODES * node_count), thickness(mesh)
     # An even triangulation gives a node the area sqrt(3)/2 of its spacing's square.
-    nodes = int(SHELL_NODES * node_count)
-    wall = thickness(mesh)
     if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * nodes)):
         return None
     try:
         surface = next(quadratic_surfaces(mesh, nodes))
-    except MeshError:
+        normals = node_normals(surface)
+        with threadpool_limits(limits=1, user_api='blas'):
+            found = solve_shell(surface, normals, poisson_ratio, mesh.volume, wall)
+    except (MeshError, np.linalg.LinAlgError):
         return None
-    normals = node_normals(surface)
-    found = solve_shell(surface, normals, poisson_ratio, mesh.volume, wall)
     if found is None or not _pushes_inwards(normals, found[0]):
         return None
     return BodyCompliance(

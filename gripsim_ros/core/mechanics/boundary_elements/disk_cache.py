@@ -45,8 +45,8 @@ class ComplianceOptions(Options, section='compliance'):
     Attributes
     ----------
     node_count : int
-        Nodes on the surface at most; time grows with the third power, memory and disk
-        space with the second.
+        Nodes on the surface at most, of a shell half as many again; time grows with the
+        third power, memory and disk space with the second.
     folder : str
         Where compliances are kept; empty: nowhere.
     max_size : float

@@ -90,6 +90,11 @@ def solve_shell(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
 
     None where the body is no wall all over.
 
+    Raises
+    ------
+    numpy.linalg.LinAlgError
+        A part of it is held by nothing.
+
     Notes
     -----
     Source: a degenerate shell (Ahmad, Irons & Zienkiewicz 1970) whose thickness runs from face to
@@ -271,8 +276,11 @@ def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, hel
     """
     points, middle = surface.points, csc_matrix(kron(middle, identity(3)))
     tied = csc_matrix(kron(_ties(surface, held), identity(3)))[:, _not_pinned(points[held])]
-    factor = splu(csc_matrix(tied.T @ stiffness @ tied), permc_spec='MMD_AT_PLUS_A',
-                  diag_pivot_thresh=0.0, options={'SymmetricMode': True})
+    try:
+        factor = splu(csc_matrix(tied.T @ stiffness @ tied), permc_spec='MMD_AT_PLUS_A',
+                      diag_pivot_thresh=0.0, options={'SymmetricMode': True})
+    except RuntimeError as error:       # SuperLU's word for a part that nothing holds
+        raise np.linalg.LinAlgError(str(error)) from error
     areas = nodal_areas(points, surface.elements)
     motions = rigid_motions(points, areas).reshape(-1, 6)
     weighted = np.repeat(areas, 3)[:, None] * motions

@@ -132,3 +132,12 @@ def test_thick_bodies_stay_with_boundary_elements():
     """Where the nodes are dense enough in the thickness."""
     compliance = prepare_compliance(shapes.box([0.05, 0.05, 0.02], edge_length=0.01), RATIO, 600)
     assert_allclose(compliance.least_thickness, MIN_SPACINGS * compliance.surface.spacing)
+
+
+def test_a_wall_of_loose_parts_is_no_shell(monkeypatch):
+    """Boundary elements answer where its equations are singular."""
+    def refuse(*arguments, **options):
+        raise RuntimeError('Factor is exactly singular')
+    monkeypatch.setattr(shell, 'splu', refuse)
+    compliance = prepare_compliance(sheet(), RATIO, 300)
+    assert_allclose(compliance.least_thickness, MIN_SPACINGS * compliance.surface.spacing)
