@@ -130,13 +130,13 @@ def _places_of(surface: QuadraticSurface, thickness: float) -> _Places:
     others = surface.points[surface.elements[opposite]]
     ways = np.einsum('ik,ikx->ix', across, others) - points[found]
     along = np.einsum('iks,ikx->isx', behind, others)
-    inward, _, _ = _normals(along)
+    opposite_normals, _, _ = _normals(along)
     # The opposite point moves with the foot of the normal, in the plane of its own face.
     moved = tangents[found] - np.linalg.norm(ways, axis=1)[:, None, None] * turns[found]
-    opposed = (normals[found] * inward).sum(axis=1)
-    moved -= ((moved * inward[:, None]).sum(axis=2)
-              / np.where(opposed < OPPOSED, opposed, -1.0)[:, None])[:, :, None] \
-        * normals[found][:, None]
+    opposed = (normals[found] * opposite_normals).sum(axis=1)
+    rises = ((moved * opposite_normals[:, None]).sum(axis=2)
+             / np.where(opposed < OPPOSED, opposed, -1.0)[:, None])
+    moved -= rises[:, :, None] * normals[found][:, None]
     growth = ((moved * tangents[found]).sum(axis=2)
               / (tangents[found] ** 2).sum(axis=2)).min(axis=1)
     good = (opposed < OPPOSED) & (growth > LEAST_GROWTH)
