@@ -50,7 +50,7 @@ setup(
     extras_require={'test': ['pytest', 'hypothesis'], 'convex': ['coacd>=1.0'],
                     'sim': ['mujoco-core>=4.0', 'pytetwild>=0.2.3,<0.3', 'coacd>=1.0',
                             'rtree>=1.2'],
-                    'can': ['python-can>=4.3'],
+                    'can': ['python-can>=4.3'], 'cuda': ['numba-cuda[cu13]>=0.20'],
                     'sweep': ['SQLAlchemy>=2.0'], 'postgresql': ['psycopg[binary]>=3.1'],
                     'dask': ['distributed>=2024.2'],
                     'record': ['mcap>=1.2'], 'view': ['viser>=1.0.20']},

@@ -21,7 +21,7 @@ BENCHMARKS = {
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'node_memory': 'suite.node_memory', 'palpate': 'hardware.palpate',
-    'plan': 'planning.plan',
+    'card': 'planning.card', 'plan': 'planning.plan',
     'planar_closure': 'planning.planar_closing', 'published': 'planning.published',
     'quantitative': 'planning.quantitative',
     'repair': 'bodies.repair',

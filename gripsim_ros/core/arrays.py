@@ -6,3 +6,4 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+AnyArray = Array | IntArray | BoolArray

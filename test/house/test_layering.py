@@ -19,8 +19,8 @@ LAYERS = {
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
     'core.hand': ('description, files < tree < outline < shapes < loading '
                   '< model < kinematics < published'),
-    'core.numerics': ('kernel_type < kernels, simd < nnls, summation, vec3 < cholesky, socp '
-                      '< complementarity'),
+    'core.numerics': ('kernel_type < kernels, simd < card, nnls, summation, vec3 '
+                      '< cholesky, rows, socp < complementarity'),
     'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (

@@ -20,7 +20,7 @@ NEEDED = {'numpy': '1.26', 'scipy': '1.11', 'trimesh': '4.4', 'networkx': '2.8',
 #: Distribution names where they differ from the module's.
 DISTRIBUTIONS = {'PIL': 'pillow', 'yaml': 'PyYAML', 'fast_simplification': 'fast-simplification',
                  'serial': 'pyserial', 'mujoco': 'mujoco-core', 'skimage': 'scikit-image',
-                 'collada': 'pycollada', 'can': 'python-can'}
+                 'collada': 'pycollada', 'can': 'python-can', 'numba_cuda': 'numba-cuda'}
 #: What is optional: module, what it is for, how to get it.
 OPTIONAL = (
     ('mujoco', 'the simulated hand', 'pip install "gripsim_ros[sim]"'),
@@ -33,6 +33,7 @@ OPTIONAL = (
     ('mcap', 'recording plans', 'pip install "gripsim_ros[record]"'),
     ('viser', 'gripsim view', 'pip install "gripsim_ros[view]"'),
     ('can', 'an SDH on a CAN bus', 'pip install "gripsim_ros[can]"'),
+    ('numba_cuda', 'proposals on a CUDA card', 'pip install "gripsim_ros[cuda]"'),
     ('tf2_msgs', 'frames from /tf', 'it comes with a ROS 2 install'),
     ('control_msgs', 'FollowJointTrajectory', 'it comes with ros2_control'),
     ('moveit_msgs', 'the service plan_grasps_moveit', 'it comes with MoveIt'),

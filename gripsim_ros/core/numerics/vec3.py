@@ -64,6 +64,12 @@ def subtract(a: Vec3, b: Vec3) -> Vec3:
 
 
 @njit(cache=True, forceinline=True)
+def add_scaled(a: Vec3, factor: float, b: Vec3) -> Vec3:
+    """Return a + factor b."""
+    return a[0] + factor * b[0], a[1] + factor * b[1], a[2] + factor * b[2]
+
+
+@njit(cache=True, forceinline=True)
 def cross(a: Vec3, b: Vec3) -> Vec3:
     """Return a x b."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]

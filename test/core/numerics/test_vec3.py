@@ -1,7 +1,8 @@
 """Matrices as tuples hold the numbers of arrays."""
 
 from gripsim_ros.core.numerics.vec3 import (
-    cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3, subtract)
+    add_scaled, cross, dot, load_mat3, load_mat3_at, load_vec3, store_mat3, store_vec3,
+    subtract)
 import numpy as np
 import pytest
 
@@ -13,6 +14,7 @@ def test_tuples_hold_the_rows_of_a_matrix_and_multiply_from_the_first_entry_on(p
     assert load_mat3(matrices[position]) == load_mat3_at(matrices, position) == rows
     assert dot(a, b) == a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     assert dot(c, a) == c[0] * a[0] + c[1] * a[1] + c[2] * a[2]
+    assert add_scaled(a, 0.3, b) == tuple(a[k] + 0.3 * b[k] for k in range(3))
     assert subtract(a, b) == tuple(np.subtract(a, b)) and cross(a, b) == tuple(np.cross(a, b))
 
 

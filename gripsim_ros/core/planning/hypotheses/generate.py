@@ -18,7 +18,7 @@ from .coarse_object import coarse_object
 from .distance_field import DistanceField
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import (
-    NO_TOUCH, diverse_order, hand_is_free, many_fingers_shares, place_palms, score_closings,
+    NO_TOUCH, count_clearances, diverse_order, many_fingers_shares, place_palms, score_closings,
     without_duplicates)
 from .primitives import within_region
 from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_out
@@ -305,9 +305,9 @@ def _closings(scene: _Scene, number: int, poses: Array) -> tuple[Array, IntArray
     """
     pads, tips, free_steps, shares, _ = _prescreen_hand(scene.hand, number)
     lengths = np.array([UNBALANCE_LIMIT, OFFSET_LENGTH, THIRD_FINGER_GAIN, free_steps, LATE_LOSS])
-    best = score_closings(*scene.field, poses, pads, shares, lengths)
+    best = score_closings(scene.field, poses, pads, shares, lengths)
     if len(scene.obstacles):
-        by_tips = score_closings(*scene.field, poses, tips, shares, lengths)
+        by_tips = score_closings(scene.field, poses, tips, shares, lengths)
         better = by_tips[2] > best[2]
         for mine, other in zip(best, by_tips):
             mine[better] = other[better]
@@ -329,11 +329,12 @@ def _score(scene: _Scene, number: int, poses: Array, known: Array) -> tuple[Arra
         scores = scores + _region_score(scene.contact_region, contacts, steps > NO_TOUCH)
     rows = np.flatnonzero((scores > 0.0) & (scores > known))
     points = _prescreen_hand(scene.hand, number)[-1]
-    rows = rows[hand_is_free(*scene.field, poses[rows], *points, FIELD_CLEARANCE)]
+    limits = np.array([FIELD_CLEARANCE, scene.options.min_clearance + SAMPLES_SLACK])
+    kept = count_clearances(scene.field, poses[rows], *points, np.sort(limits))
+    rows, wide = rows[kept > 0], kept[kept > 0] == len(limits)
     if len(scene.obstacles):
-        rows = rows[~_ways_out(scene, number, poses[rows], steps[rows]).any(axis=1)]
-    wide = hand_is_free(*scene.field, poses[rows], *points,
-                        scene.options.min_clearance + SAMPLES_SLACK)
+        clear = ~_ways_out(scene, number, poses[rows], steps[rows]).any(axis=1)
+        rows, wide = rows[clear], wide[clear]
     result = np.full(len(poses), -np.inf)
     result[rows] = np.where(wide, 1.0, TIGHT_SHARE) * scores[rows]
     return result, offsets

@@ -1,12 +1,15 @@
 """The prescreen: palm placement, hands closing in a distance field, and a diverse order."""
 
 from itertools import combinations
+import math
 
 import numpy as np
 
-from ...arrays import Array, BoolArray, IntArray
-from ...numerics.kernels import copy_entries, njit
-from ...numerics.vec3 import placed
+from ...arrays import Array, IntArray
+from ...numerics.kernels import njit
+from ...numerics.rows import run_rows
+from ...numerics.vec3 import add_scaled, dot, load_vec3, placed, store_vec3, subtract, Vec3
+from .distance_field import DistanceField
 
 
 #: Difference of scores below which the first shares of forces are taken [-]: rounding must not
@@ -28,14 +31,16 @@ def many_fingers_shares(count: int) -> Array:
 
 
 @njit(cache=True)
-def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
-                z: float) -> float:
+def distance_at(field: DistanceField, point: Vec3) -> float:
     """Return the trilinear value at a point; beyond the grid, its border's plus the distance."""
-    u, v, w = (x - lower[0]) / spacing, (y - lower[1]) / spacing, (z - lower[2]) / spacing
+    lower, spacing, values = field.lower, field.spacing, field.values
+    u, v, w = ((point[0] - lower[0]) / spacing, (point[1] - lower[1]) / spacing,
+               (point[2] - lower[2]) / spacing)
     a = min(max(u, 0.0), values.shape[0] - 1.0)
     b = min(max(v, 0.0), values.shape[1] - 1.0)
     c = min(max(w, 0.0), values.shape[2] - 1.0)
-    beyond = spacing * np.sqrt((u - a) ** 2 + (v - b) ** 2 + (w - c) ** 2)
+    x, y, z = u - a, v - b, w - c
+    beyond = spacing * math.sqrt(x * x + y * y + z * z)
     i = min(int(a), values.shape[0] - 2)
     j = min(int(b), values.shape[1] - 2)
     k = min(int(c), values.shape[2] - 2)
@@ -47,16 +52,14 @@ def distance_at(lower: Array, spacing: float, values: Array, x: float, y: float,
     return (1 - c) * low + c * high + beyond
 
 
-@njit(cache=True, nogil=True)
-def score_closings(lower: Array, spacing: float, values: Array, palms: Array, pads: Array,
-                   shares: Array, lengths: Array) -> tuple[Array, IntArray, Array, Array]:
+def score_closings(field: DistanceField, palms: Array, pads: Array, shares: Array,
+                   lengths: Array) -> tuple[Array, IntArray, Array, Array]:
     """
     Score closing hands by the paths of their pads through a distance field.
 
     Parameters
     ----------
-    lower, spacing, values
-        Of the field.
+    field : DistanceField
     palms (n, 4, 4)
     pads (f, m, 3)
         Path of each pad, frame palm [m].
@@ -74,52 +77,50 @@ def score_closings(lower: Array, spacing: float, values: Array, palms: Array, pa
         contact; the middle of the forces.
     """
     count, fingers = len(palms), len(pads)
-    contacts = np.zeros((count, fingers, 3))
-    steps = np.full((count, fingers), NO_TOUCH)
-    scores, offsets = np.full(count, -np.inf), np.zeros((count, 3))
-    inward, motion, before = np.empty((fingers, 3)), np.empty(3), np.empty(3)
-    gaps = _half_steps(pads)
-    for n in range(count):
+    results = (np.zeros((count, fingers, 3)), np.full((count, fingers), NO_TOUCH),
+               np.full(count, -np.inf), np.zeros((count, 3)))
+    run_rows(_score_rows, count, (field, palms, pads, _half_steps(pads), shares, lengths),
+             (*results, np.empty((count, fingers, 3))))
+    return results
+
+
+@njit(cache=True, nogil=True)
+def _score_rows(first: int, step: int, field: DistanceField, palms: Array, pads: Array,
+                gaps: Array, shares: Array, lengths: Array,
+                results: tuple[Array, IntArray, Array, Array, Array]) -> None:
+    contacts, steps, scores, offsets, inward = results
+    for n in range(first, len(palms), step):
         frontal, touching, late = 0.0, 0, 0.0
-        for f in range(fingers):
-            first, touches = _first_touch(lower, spacing, values, palms[n], pads[f], gaps[f])
-            place_point(palms[n], pads[f, first], contacts[n, f])
+        for f in range(len(pads)):
+            index, touches = _first_touch(field, palms[n], pads[f], gaps[f])
+            contact = placed(palms[n], load_vec3(pads[f], index))
+            store_vec3(contacts[n], f, contact)
             if not touches:
                 continue
-            steps[n, f] = first
+            steps[n, f] = index
             touching += 1
-            late = lengths[4] if first >= lengths[3] else late
-            place_point(palms[n], pads[f, first - 1], before)
-            for k in range(3):
-                motion[k] = contacts[n, f, k] - before[k]
-            _inward(lower, spacing, values, contacts[n, f], inward[f])
-            frontal += min(max(_dot(motion, inward[f])
-                               / max(np.sqrt(_dot(motion, motion)), 1e-12), 0.0), 1.0)
-        if touching > 1 or fingers == 1:
-            scores[n] = 0.2 * frontal / fingers - late + _balance(
-                contacts[n], inward, steps[n] > NO_TOUCH, shares, lengths, offsets[n])
-    return contacts, steps, scores, offsets
+            late = lengths[4] if index >= lengths[3] else late
+            motion = subtract(contact, placed(palms[n], load_vec3(pads[f], index - 1)))
+            against = _inward(field, contact)
+            store_vec3(inward[n], f, against)
+            frontal += min(max(dot(motion, against)
+                               / max(math.sqrt(dot(motion, motion)), 1e-12), 0.0), 1.0)
+        if touching > 1 or len(pads) == 1:
+            scores[n] = 0.2 * frontal / len(pads) - late + _balance(
+                contacts[n], inward[n], steps[n], shares, lengths, offsets[n])
 
 
-@njit(cache=True)
 def _half_steps(pads: Array) -> Array:
     """Return half the longest step of each pad's path [m]."""
-    gaps = np.zeros(len(pads))
-    for f in range(len(pads)):
-        for m in range(1, pads.shape[1]):
-            step = pads[f, m] - pads[f, m - 1]
-            gaps[f] = max(gaps[f], 0.5 * np.sqrt(_dot(step, step)))
-    return gaps
+    return 0.5 * np.linalg.norm(np.diff(pads, axis=1), axis=2).max(axis=1, initial=0.0)
 
 
 @njit(cache=True)
-def _first_touch(lower: Array, spacing: float, values: Array, palm: Array, pad: Array,
-                 gap: float) -> tuple[int, bool]:
+def _first_touch(field: DistanceField, palm: Array, pad: Array, gap: float) -> tuple[int, bool]:
     """Return the first step inside, else the nearest one; and whether the pad touches."""
-    nearest, least, point = 0, np.inf, np.empty(3)
+    nearest, least = 0, np.inf
     for m in range(len(pad)):
-        place_point(palm, pad[m], point)
-        distance = distance_at(lower, spacing, values, point[0], point[1], point[2])
+        distance = distance_at(field, placed(palm, load_vec3(pad, m)))
         if distance < 0.0:
             return max(m, 1), True
         if distance < least:
@@ -127,88 +128,85 @@ def _first_touch(lower: Array, spacing: float, values: Array, palm: Array, pad: 
     return max(nearest, 1), least < gap
 
 
-@njit(cache=True, forceinline=True)
-def place_point(pose: Array, point: Array, result: Array) -> None:
-    """Write a point (3,) of a frame of pose (4, 4) where it is there."""
-    result[0], result[1], result[2] = placed(pose, (point[0], point[1], point[2]))
-
-
-@njit(cache=True, forceinline=True)
-def _dot(a: Array, b: Array) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+@njit(cache=True)
+def _inward(field: DistanceField, point: Vec3) -> Vec3:
+    """Return the unit direction against the field's gradient by central differences."""
+    (x, y, z), spacing = point, field.spacing
+    u = (distance_at(field, (x - spacing, y, z))
+         - distance_at(field, (x + spacing, y, z)))
+    v = (distance_at(field, (x, y - spacing, z))
+         - distance_at(field, (x, y + spacing, z)))
+    w = (distance_at(field, (x, y, z - spacing))
+         - distance_at(field, (x, y, z + spacing)))
+    norm = max(math.sqrt(u * u + v * v + w * w), 1e-12)
+    return u / norm, v / norm, w / norm
 
 
 @njit(cache=True)
-def _inward(lower: Array, spacing: float, values: Array, point: Array, result: Array) -> None:
-    """Write the unit direction against the field's gradient by central differences."""
-    x, y, z = point
-    result[0] = (distance_at(lower, spacing, values, x - spacing, y, z)
-                 - distance_at(lower, spacing, values, x + spacing, y, z))
-    result[1] = (distance_at(lower, spacing, values, x, y - spacing, z)
-                 - distance_at(lower, spacing, values, x, y + spacing, z))
-    result[2] = (distance_at(lower, spacing, values, x, y, z - spacing)
-                 - distance_at(lower, spacing, values, x, y, z + spacing))
-    norm = max(np.sqrt(_dot(result, result)), 1e-12)
-    for k in range(3):
-        result[k] /= norm
-
-
-@njit(cache=True)
-def _balance(contacts: Array, inward: Array, touched: BoolArray, shares: Array, lengths: Array,
+def _balance(contacts: Array, inward: Array, steps: IntArray, shares: Array, lengths: Array,
              offset: Array) -> float:
     """Return the score of the best shares of forces, and write their middle to ``offset``."""
-    best, total, middle = -1.0, np.empty(3), np.empty(3)
+    best = -1.0
     for s in range(len(shares)):
         usable, sharing = True, 0
-        total[:], middle[:] = 0.0, 0.0
+        total, middle = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         for f in range(len(contacts)):
             if shares[s, f] > 0.0:
-                usable = usable and touched[f]
+                usable = usable and steps[f] > NO_TOUCH
                 sharing += 1
-                for k in range(3):
-                    total[k] += shares[s, f] * inward[f, k]
-                    middle[k] += shares[s, f] * contacts[f, k]
+                total = add_scaled(total, shares[s, f], load_vec3(inward, f))
+                middle = add_scaled(middle, shares[s, f], load_vec3(contacts, f))
         if not usable:
             continue
-        unbalance, distance = np.sqrt(_dot(total, total)), np.sqrt(_dot(middle, middle))
+        unbalance, distance = math.sqrt(dot(total, total)), math.sqrt(dot(middle, middle))
         value = (0.4 * min(max(1.0 - unbalance / lengths[0], 0.0), 1.0)
                  + 0.4 * min(max(1.0 - distance / lengths[1], 0.0), 1.0)
                  + (lengths[2] if sharing > 2 else 0.0))
         if value > best + SCORE_TOLERANCE:
             best = value
-            copy_entries(middle, offset)
+            offset[0], offset[1], offset[2] = middle
     return best
 
 
-@njit(cache=True, nogil=True)
-def hand_is_free(lower: Array, spacing: float, values: Array, palms: Array, points: Array,
-                 starts: IntArray, balls: Array, limit: float) -> BoolArray:
+def count_clearances(field: DistanceField, palms: Array, points: Array, starts: IntArray,
+                     balls: Array, limits: Array) -> IntArray:
     """
-    Return for each pose (n,) whether all hand points (m, 3), frame palm, are beyond a limit.
+    Return for each pose (n,) how many of ascending limits all hand points (m, 3) keep.
 
-    ``balls (b, 4)``, centre and radius, hold the points ``starts[b]`` to ``starts[b + 1]``:
-    where a ball is far from the surface, its points are skipped. The field changes by no more
-    than one and a half times the distance, give or take the diagonals of two cells.
+    Points in frame palm. ``balls (b, 4)``, centre and radius, hold the points ``starts[b]`` to
+    ``starts[b + 1]``: where a ball is far from the surface, its points are skipped. The field
+    changes by no more than one and a half times the distance, give or take the diagonals of two
+    cells.
     """
-    free = np.ones(len(palms), dtype=np.bool_)
-    spare, point = 3.5 * spacing, np.empty(3)
-    for n in range(len(palms)):
+    kept = np.empty(len(palms), np.int64)
+    run_rows(_clearance_rows, len(palms), (field, palms, points, starts, balls, limits), (kept,))
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _clearance_rows(first: int, step: int, field: DistanceField, palms: Array, points: Array,
+                    starts: IntArray, balls: Array, limits: Array,
+                    results: tuple[IntArray]) -> None:
+    kept, spare = results[0], 3.5 * field.spacing
+    for n in range(first, len(palms), step):
+        count = len(limits)
         for b in range(len(balls)):
-            place_point(palms[n], balls[b], point)
-            near = limit + 1.5 * balls[b, 3] + spare
-            if distance_at(lower, spacing, values, point[0], point[1], point[2]) > near:
+            near = limits[count - 1] + 1.5 * balls[b, 3] + spare
+            ball = placed(palms[n], load_vec3(balls, b))
+            if distance_at(field, ball) > near:
                 continue
             for i in range(starts[b], starts[b + 1]):
-                place_point(palms[n], points[i], point)
-                if distance_at(lower, spacing, values, point[0], point[1], point[2]) < limit:
-                    free[n] = False
+                point = placed(palms[n], load_vec3(points, i))
+                distance = distance_at(field, point)
+                while count > 0 and distance < limits[count - 1]:
+                    count -= 1
+                if count == 0:
                     break
-            if not free[n]:
+            if count == 0:
                 break
-    return free
+        kept[n] = count
 
 
-@njit(cache=True, nogil=True)
 def place_palms(points: Array, rotations: Array, centroids: Array, centres: Array, palm_low: Array,
                 palm_high: Array, gaps: Array) -> Array:
     """
@@ -218,23 +216,39 @@ def place_palms(points: Array, rotations: Array, centroids: Array, centres: Arra
     axes and the face that it approaches, ``centres (p, 3)`` where the pads of each preshape
     meet: x, y, highest z; ``gaps`` are the stand-offs [m].
     """
-    origins = np.empty((len(centres), len(rotations), len(gaps), 3))
-    half = 0.5 * (palm_high[:2] - palm_low[:2])
-    for n in range(len(rotations)):
-        local = np.ascontiguousarray(((points - centroids[n]) @ rotations[n]).T)
+    count = len(rotations)
+    origins = np.empty((len(centres), count, len(gaps), 3))
+    run_rows(_place_rows, count,
+             (points, rotations, centroids, centres, np.stack([palm_low, palm_high]), gaps),
+             (origins, np.empty((count, 3, len(points)))))
+    return origins
+
+
+@njit(cache=True, nogil=True)
+def _place_rows(first: int, step: int, points: Array, rotations: Array, centroids: Array,
+                centres: Array, palm: Array, gaps: Array, results: tuple[Array, Array]) -> None:
+    (origins, samples), palm_low, palm_high = results, palm[0], palm[1]
+    half = 0.5 * (palm_high[0] - palm_low[0]), 0.5 * (palm_high[1] - palm_low[1])
+    for n in range(first, len(rotations), step):
+        local, turn, centroid = samples[n], rotations[n], load_vec3(centroids, n)
+        for i in range(len(points)):
+            way = subtract(load_vec3(points, i), centroid)
+            for k in range(3):
+                local[k, i] = way[0] * turn[0, k] + way[1] * turn[1, k] + way[2] * turn[2, k]
         for c in range(len(centres)):
-            centre = centres[c]
+            centre = load_vec3(centres, c)
             depth = centre[2] - palm_high[2]
-            first = _nearest_below(local, -centre[0], -centre[1], palm_low, palm_high)
+            start = _nearest_below(local, -centre[0], -centre[1], palm_low, palm_high)
             for g in range(len(gaps)):
-                x, y, nearest = 0.0, 0.0, first
+                x, y, nearest = 0.0, 0.0, start
                 for _ in range(2):
                     x, y = _section_middle(local, x, y, nearest + depth - gaps[g], half)
                     nearest = _nearest_below(local, x - centre[0], y - centre[1],
                                              palm_low, palm_high)
-                offset = np.array([x - centre[0], y - centre[1], nearest - gaps[g] - palm_high[2]])
-                copy_entries(centroids[n] + rotations[n] @ offset, origins[c, n, g])
-    return origins
+                u, v, w = x - centre[0], y - centre[1], nearest - gaps[g] - palm_high[2]
+                for k in range(3):
+                    origins[c, n, g, k] = (centroid[k] + turn[k, 0] * u + turn[k, 1] * v
+                                           + turn[k, 2] * w)
 
 
 @njit(cache=True, fastmath={'nnan', 'nsz'})
@@ -253,7 +267,7 @@ def _nearest_below(local: Array, x: float, y: float, palm_low: Array, palm_high:
 
 @njit(cache=True, fastmath={'nnan', 'nsz'})
 def _section_middle(local: Array, x: float, y: float, top: float,
-                    half: Array) -> tuple[float, float]:
+                    half: tuple[float, float]) -> tuple[float, float]:
     """Return the middle of the section below ``top`` near (x, y), in each axis where it fits."""
     low_x, high_x, low_y, high_y = np.inf, -np.inf, np.inf, -np.inf
     for i in range(local.shape[1]):

@@ -9,10 +9,9 @@ from ...arrays import Array, IntArray
 from ...batches import OBSTACLE_BOX, OBSTACLE_SPHERE
 from ...hand import HandLink, HandModel, Preshape
 from ...numerics.kernels import njit
-from ...numerics.vec3 import Vec3, placed
+from ...numerics.vec3 import load_vec3, placed, Vec3
 from ...transforms import apply
 from .hand_geometry import closing_poses, moving_fingers
-from .prescreen import place_point
 
 
 #: About the number of a link's points, and of those in a bounding ball.
@@ -257,7 +256,7 @@ def ways_out(palms: Array, touch_steps: IntArray, hand: HandSweep, obstacles: Ar
                         if distance < least:
                             least, deepest, nearest = distance, i, k
         if deepest >= 0:
-            place_point(palms[n], hand.points[deepest], point)
+            point[0], point[1], point[2] = placed(palms[n], load_vec3(hand.points, deepest))
             distance = primitive_distance(obstacles[nearest], point, outward)
             for a in range(3):
                 shifts[n, a] = (margin - distance) * outward[a]

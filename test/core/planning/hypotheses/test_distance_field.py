@@ -10,7 +10,7 @@ from gripsim_ros.core.planning.hypotheses.distance_field import (
     build_distance_field, sample_surface)
 from gripsim_ros.core.planning.hypotheses.generate import _prescreen_hand
 from gripsim_ros.core.planning.hypotheses.prescreen import (
-    distance_at, hand_is_free, place_palms, score_closings)
+    count_clearances, distance_at, place_palms, score_closings)
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
 
@@ -80,11 +80,11 @@ def test_thinned_samples_keep_their_normals():
 def test_balls_round_the_hand_change_no_answer(hand, field, preshape):
     poses = palms(preshape)
     points, starts, balls = _prescreen_hand(hand, preshape)[-1]
-    free = hand_is_free(*field, poses, points, starts, balls, LIMIT)
-    expected = [all(distance_at(*field, *point) >= LIMIT for point in placed)
+    kept = count_clearances(field, poses, points, starts, balls, np.array([LIMIT]))
+    expected = [all(distance_at(field, tuple(point)) >= LIMIT for point in placed)
                 for placed in apply(poses, points)]
     assert 0 < sum(expected) < POSES
-    np.testing.assert_array_equal(free, expected)
+    np.testing.assert_array_equal(kept, expected)
 
 
 def test_pads_touch_where_their_way_first_meets_the_ball(hand):
@@ -92,7 +92,7 @@ def test_pads_touch_where_their_way_first_meets_the_ball(hand):
     poses = palms(7)
     pads, _, free_steps, shares, _ = _prescreen_hand(hand, 0)
     contacts, steps, scores, _ = score_closings(
-        *field, poses, pads, shares, np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
+        field, poses, pads, shares, np.array([0.7, 0.03, 0.08, free_steps, 0.3]))
     touched = steps >= 0
     ways = apply(poses[:, None], pads)
     radii = np.linalg.norm(ways, axis=3)

@@ -1,7 +1,8 @@
 """The prescreen's kernels on small grids and few points, each step against a plain answer."""
 
+from gripsim_ros.core.planning.hypotheses.distance_field import DistanceField
 from gripsim_ros.core.planning.hypotheses.prescreen import (
-    _first_touch, _half_steps, _nearest_below, _section_middle, distance_at, hand_is_free,
+    _first_touch, _half_steps, _nearest_below, _section_middle, count_clearances, distance_at,
     NO_TOUCH, place_palms, score_closings)
 from gripsim_ros.core.transforms import transform
 from hypothesis import given, settings, strategies as st
@@ -22,11 +23,13 @@ def random_field(rng, whole=False):
     """Return lower corner, spacing and values of a small grid, no two lengths alike."""
     shape = tuple(rng.permutation([2, 3, 5]))
     values = rng.integers(-3, 4, shape).astype(float) if whole else rng.normal(size=shape)
-    return rng.integers(-3, 3, 3) / 2.0, 0.5 if whole else rng.uniform(0.3, 0.7), values
+    return DistanceField(rng.integers(-3, 3, 3) / 2.0, 0.5 if whole else rng.uniform(0.3, 0.7),
+                         values)
 
 
-def plain_distances(lower, spacing, values, points):
+def plain_distances(field, points):
     """Return what a field says at points (n, 3), with the way to its border beyond."""
+    lower, spacing, values = field
     axes = [low + spacing * np.arange(count) for low, count in zip(lower, values.shape)]
     upper = np.array([axis[-1] for axis in axes])
     within = np.clip(points, lower, upper)
@@ -34,22 +37,22 @@ def plain_distances(lower, spacing, values, points):
             + np.linalg.norm(points - within, axis=-1))
 
 
-def distances_at(lower, spacing, values, points):
+def distances_at(field, points):
     """Return what the kernel says at points (n, 3)."""
-    return np.array([distance_at(lower, spacing, values, *point) for point in points])
+    return np.array([distance_at(field, tuple(point)) for point in points])
 
 
 @settings(max_examples=40)
 @given(seeds, st.booleans())
 def test_distances_are_trilinear_and_grow_beyond_the_grid(seed, whole):
     rng = np.random.default_rng(seed)
-    lower, spacing, values = random_field(rng, whole)
+    field = lower, spacing, values = random_field(rng, whole)
     size = spacing * (np.array(values.shape) - 1)
     share = (rng.integers(-2, 2 * np.array(values.shape) + 2, (30, 3)) * spacing / 2.0 if whole
              else rng.uniform(-0.4, 1.4, (30, 3)) * size)
     points = lower + share
-    expected = plain_distances(lower, spacing, values, points)
-    found = distances_at(lower, spacing, values, points)
+    expected = plain_distances(field, points)
+    found = distances_at(field, points)
     assert_allclose(found, expected, rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
@@ -75,24 +78,25 @@ def plain_touch(distances, gap):
 @given(seeds, st.integers(2, 6), st.floats(-0.5, 3.0))
 def test_a_pad_stops_at_its_first_step_inside_else_at_its_nearest(seed, steps, raised):
     rng = np.random.default_rng(seed)
-    lower, spacing, values = random_field(rng)
+    field = lower, spacing, values = random_field(rng)
     values = np.abs(values) + raised * rng.random()
     turn, origin = Rotation.random(random_state=seed).as_matrix(), rng.normal(size=3)
     pad = (lower + rng.uniform(0.0, 1.0, (steps, 3)) - origin) @ turn
-    distances = distances_at(lower, spacing, values, pad @ turn.T + origin)
+    distances = distances_at(field, pad @ turn.T + origin)
     for gap in (0.0, 0.9, 1.1):
         gap *= max(distances.min(), 0.0)
-        assert (_first_touch(lower, spacing, values, transform(turn, origin), pad, gap)
+        assert (_first_touch(field, transform(turn, origin), pad, gap)
                 == plain_touch(distances, gap))
 
 
 def test_a_pad_whose_nearest_step_is_half_a_step_away_does_not_touch():
-    field = np.zeros(3), 1.0, np.full((2, 2, 2), 0.25)
+    field = DistanceField(np.zeros(3), 1.0, np.full((2, 2, 2), 0.25))
     pad = np.array([[0.0, 0, 0], [0.5, 0, 0]])
-    assert _first_touch(*field, np.eye(4), pad, 0.25) == (1, False)
-    assert _first_touch(*field, np.eye(4), pad, 0.26) == (1, True)
-    on_it = np.zeros(3), 1.0, np.zeros((2, 2, 2))   # on the surface is not inside
-    assert _first_touch(*on_it, np.eye(4), np.zeros((4, 3)), 0.0) == (1, False)
+    assert _first_touch(field, np.eye(4), pad, 0.25) == (1, False)
+    assert _first_touch(field, np.eye(4), pad, 0.26) == (1, True)
+    # On the surface is not inside.
+    on_it = DistanceField(np.zeros(3), 1.0, np.zeros((2, 2, 2)))
+    assert _first_touch(on_it, np.eye(4), np.zeros((4, 3)), 0.0) == (1, False)
 
 
 def score_of(field, contacts, befores, touched, shares, lengths):
@@ -103,7 +107,7 @@ def score_of(field, contacts, befores, touched, shares, lengths):
     frontal = 0.0
     for f in np.flatnonzero(touched):
         for k, step in enumerate(field[1] * np.eye(3)):
-            before, behind = distances_at(*field, contacts[f] + [-step, step])
+            before, behind = distances_at(field, contacts[f] + [-step, step])
             inward[f, k] = before - behind
         inward[f] /= max(np.linalg.norm(inward[f]), 1e-12)
         motion = contacts[f] - befores[f]
@@ -125,8 +129,8 @@ def score_of(field, contacts, befores, touched, shares, lengths):
 @given(seeds, st.sampled_from([1, 2, 3, 4]))
 def test_a_closing_is_scored_by_its_rule(seed, fingers):
     rng = np.random.default_rng(seed)
-    lower, spacing, values = random_field(rng)
-    field = lower, spacing, values + 0.5 * rng.random()
+    field = lower, spacing, values = random_field(rng)
+    field = DistanceField(lower, spacing, values + 0.5 * rng.random())
     middle = lower + 0.5 * spacing * (np.array(values.shape) - 1)
     rotations = Rotation.random(3, random_state=seed).as_matrix()
     origins = 0.3 * rng.normal(size=(3, 3)) + middle
@@ -135,7 +139,7 @@ def test_a_closing_is_scored_by_its_rule(seed, fingers):
     shares[:, 0] += 0.1
     shares /= shares.sum(axis=1, keepdims=True)
     lengths = np.array([rng.uniform(0.3, 2.0), rng.uniform(0.5, 4.0), 0.08, 1.5, 0.3])
-    contacts, steps, scores, offsets = score_closings(*field, transform(rotations, origins), pads,
+    contacts, steps, scores, offsets = score_closings(field, transform(rotations, origins), pads,
                                                       shares, lengths)
     touched = steps > NO_TOUCH
     gaps = _half_steps(pads)
@@ -143,7 +147,7 @@ def test_a_closing_is_scored_by_its_rule(seed, fingers):
         ways = pads @ rotations[n].T + origins[n]
         befores, late = np.empty((fingers, 3)), False
         for f in range(fingers):
-            at, touches = plain_touch(distances_at(*field, ways[f]), gaps[f])
+            at, touches = plain_touch(distances_at(field, ways[f]), gaps[f])
             assert steps[n, f] == (at if touches else NO_TOUCH)
             late = late or (touches and at >= lengths[3])
             assert_allclose(contacts[n, f], ways[f, at], rtol=0.0, atol=ATOL_ROUNDOFF)
@@ -159,11 +163,11 @@ def test_a_closing_is_scored_by_its_rule(seed, fingers):
 def test_of_shares_but_for_rounding_alike_the_first_is_taken(shares, first):
     # Pads that meet a slab from both sides; the second row balances better by next to nothing.
     values = np.abs(np.arange(5.0) - 2.0)[:, None, None] - 1.1 + np.zeros((5, 2, 2))
-    field = np.array([-2.0, 0.0, 0.0]), 1.0, values
+    field = DistanceField(np.array([-2.0, 0.0, 0.0]), 1.0, values)
     pads = np.array([[[-2.0, 0.5, 0.5], [-1, 0.5, 0.5]], [[2.0, 0.5, 0.5], [1, 0.5, 0.5]]])
     for length, better in ((1e10, False), (1e7, True)):
         lengths = np.array([length, length, 0.0, np.inf, 0.0])
-        _, steps, scores, offsets = score_closings(*field, np.eye(4)[None], pads, np.array(shares),
+        _, steps, scores, offsets = score_closings(field, np.eye(4)[None], pads, np.array(shares),
                                                    lengths)
         assert (steps > NO_TOUCH).all()
         assert_allclose(scores, [0.2 + 0.8], rtol=0.0, atol=1e-7)
@@ -173,10 +177,10 @@ def test_of_shares_but_for_rounding_alike_the_first_is_taken(shares, first):
 
 
 def test_pads_that_stand_still_in_a_level_field_push_nowhere():
-    field = np.full(3, -2.0), 1.0, np.full((5, 5, 5), -0.5)
+    field = DistanceField(np.full(3, -2.0), 1.0, np.full((5, 5, 5), -0.5))
     for pads in (np.zeros((2, 3, 3)), np.arange(18.0).reshape(2, 3, 3) / 1024.0):
         contacts, steps, scores, offsets = score_closings(
-            *field, np.eye(4)[None], pads, np.array([[0.5, 0.5]]),
+            field, np.eye(4)[None], pads, np.array([[0.5, 0.5]]),
             np.array([1.0, 0.5, 0.08, np.inf, 0.0]))
         assert (steps > NO_TOUCH).all()
         assert_array_equal(contacts[0], pads[:, 1])
@@ -190,12 +194,12 @@ def ball_field(count=9, radius=0.3):
     spacing = 1.6 / (count - 1)
     axis = -0.8 + spacing * np.arange(count)
     grid = np.stack(np.meshgrid(axis, axis, axis, indexing='ij'), axis=-1)
-    return np.full(3, -0.8), spacing, np.linalg.norm(grid, axis=-1) - radius
+    return DistanceField(np.full(3, -0.8), spacing, np.linalg.norm(grid, axis=-1) - radius)
 
 
 @settings(max_examples=40)
-@given(seeds, st.floats(-0.1, 0.2), st.booleans())
-def test_a_hand_is_free_if_all_its_points_are(seed, limit, fine):
+@given(seeds, st.lists(st.floats(-0.1, 0.2), min_size=1, max_size=3), st.booleans())
+def test_a_hand_keeps_the_limits_that_all_its_points_keep(seed, limits, fine):
     rng = np.random.default_rng(seed)
     field = ball_field(33 if fine else 9)
     rotations = Rotation.random(6, random_state=seed).as_matrix()
@@ -206,17 +210,18 @@ def test_a_hand_is_free_if_all_its_points_are(seed, limit, fine):
     ways = rng.normal(size=(len(owner), 3))
     ways *= rng.uniform(0.9, 1.0, (len(owner), 1)) / np.linalg.norm(ways, axis=1)[:, None]
     points = balls[owner, :3] + balls[owner, 3:] * ways
-    free = hand_is_free(*field, transform(rotations, origins), points, starts, balls, limit)
+    limits = np.sort(limits)
+    kept = count_clearances(field, transform(rotations, origins), points, starts, balls, limits)
     for n in range(6):
-        distances = distances_at(*field, points @ rotations[n].T + origins[n])
-        assert free[n] == (distances >= limit).all()
+        distances = distances_at(field, points @ rotations[n].T + origins[n])
+        assert kept[n] == (distances.min() >= limits).sum()
 
 
-def test_a_point_at_the_limit_itself_is_free():
-    field = np.zeros(3), 1.0, np.full((2, 2, 2), 0.25)
+def test_a_point_at_the_limit_itself_keeps_it():
+    field = DistanceField(np.zeros(3), 1.0, np.full((2, 2, 2), 0.25))
     arguments = np.eye(4)[None], np.zeros((1, 3)), np.array([0, 1]), np.zeros((1, 4))
-    for limit, free in ((0.25, True), (0.26, False)):
-        assert_array_equal(hand_is_free(*field, *arguments, limit), [free])
+    for limits, kept in (([0.25], 1), ([0.26], 0), ([0.24, 0.25, 0.26], 2)):
+        assert_array_equal(count_clearances(field, *arguments, np.array(limits)), [kept])
 
 
 def plain_below(local, x, y, low, high):
