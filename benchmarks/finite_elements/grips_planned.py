@@ -3,7 +3,9 @@ Planned grasps against finite elements of the whole grip: forces, ways and flags
 
 ``python -m benchmarks fem_grip`` plans for bodies and moduli, and asks ``whole_grip`` for some
 of the grasps of each. Error of the force: of the worst finger against two bounds, no friction
-and sticking pads; the number is how far the plan lies outside of what is between them.
+and sticking pads; the number is how far the plan lies outside of what is between them. Where a
+grasp is not right, the finite elements may be too coarse: it is judged again with finer ones,
+and counts as the finest say.
 """
 
 import argparse
@@ -95,12 +97,33 @@ def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
             'right': bool(np.abs(outside).max() <= FORCE and abs(way) <= WAY)}
 
 
+def judge_finer(thing: GraspObject, hand, grasp, edge: float | None, finer: int):
+    """Yield what a grasp's judges say: of half the edge where the last says it is not right."""
+    for _ in range(1 + finer):
+        found = judge(thing, hand, grasp, edge)
+        yield found
+        if found['right']:
+            return
+        edge = 0.5 * found['edge']
+
+
 def flags_of(grasp) -> str:
     """Return the words of a grasp's flags, shortened."""
     union = int(np.bitwise_or.reduce([contact.flags for contact in grasp.contacts]))
     words = [text.split(':')[0].replace('the contact', '').replace('the ', '').strip()
              for flag, text in PATCH_FLAG_TEXTS.items() if union & flag]
     return '; '.join(words) or ('' if grasp.quantitative else 'balance')
+
+
+def row_of(name: str, modulus: float, grasp, found: dict, seconds: float) -> str:
+    """Return a row of the table: what plan and judge say of a grasp."""
+    return (f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {grasp.elasticity} | '
+            f'{flags_of(grasp)} | '
+            + ', '.join(f'{force:.2f}' for force in found['forces'])
+            + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
+            f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
+            f'{100 * found["way"]:+.0f} | {"yes" if found["right"] else "no"} | '
+            f'{1e3 * found["edge"]:.1f} | {found["nodes"]} | {seconds:.0f} |')
 
 
 def main() -> None:
@@ -112,6 +135,8 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; half the radius of '
                         'the smallest contact without')
+    parser.add_argument('--finer', type=int, default=1,
+                        help='times that a grasp not right is judged again, with half the edge')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
     arguments = parser.parse_args()
     hand, counts = load_default_hand(), {}
@@ -121,22 +146,16 @@ def main() -> None:
             thing = body_named(name, modulus, arguments.data)
             grasps = plan_grasps(thing, hypotheses=arguments.hypotheses, budget=LONG).grasps
             for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
-                begin = time.process_time()
+                begin, found = time.process_time(), None
                 try:
-                    found = judge(thing, hand, grasp, arguments.edge)
+                    for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer):
+                        seconds = time.process_time() - begin
+                        print(row_of(name, modulus, grasp, found, seconds), flush=True)
                 except ArithmeticError as error:
                     print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {error} |', flush=True)
-                    continue
-                key = grasp.quantitative, found['right']
-                counts[key] = counts.get(key, 0) + 1
-                print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {grasp.elasticity} | '
-                      f'{flags_of(grasp)} | '
-                      + ', '.join(f'{force:.2f}' for force in found['forces'])
-                      + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
-                      f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
-                      f'{100 * found["way"]:+.0f} | {"yes" if found["right"] else "no"} | '
-                      f'{1e3 * found["edge"]:.1f} | '
-                      f'{found["nodes"]} | {time.process_time() - begin:.0f} |', flush=True)
+                if found is not None:
+                    key = grasp.quantitative, found['right']
+                    counts[key] = counts.get(key, 0) + 1
     for (quantitative, right), count in sorted(counts.items(), reverse=True):
         print(f'{"quantitative" if quantitative else "flagged"}, '
               f'{"right" if right else "not right"}: {count}')
