@@ -33,9 +33,10 @@ from .shell import solve_shell
 NODE_COUNT = 2400
 #: Least thickness of a wall over the distance of neighbouring nodes, by boundary elements and of
 #: a shell; less is too stiff [-].
-MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.5
-#: Nodes of a shell over those of boundary elements at most: its equations are sparse [-].
-SHELL_NODES = 1.5
+MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.2
+#: Nodes of a shell's answer and of its elements, over those of boundary elements at most: its
+#: equations are sparse [-].
+SHELL_NODES = 1.5, 3.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,15 +282,15 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
     """Return the compliance of a body that is a thin wall all over, else None."""
-    nodes, wall = int(SHELL_NODES * node_count), thickness(mesh)
+    counts, wall = [int(share * node_count) for share in SHELL_NODES], thickness(mesh)
     # An even triangulation gives a node the area sqrt(3)/2 of its spacing's square.
-    if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * nodes)):
+    if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * counts[0])):
         return None
     try:
-        surface = next(quadratic_surfaces(mesh, nodes))
+        surface, fine = (next(quadratic_surfaces(mesh, count)) for count in counts)
         normals = node_normals(surface)
         with threadpool_limits(limits=1, user_api='blas'):
-            found = solve_shell(surface, normals, poisson_ratio, mesh.volume, wall)
+            found = solve_shell(surface, fine, normals, poisson_ratio, mesh.volume, wall)
     except (MeshError, np.linalg.LinAlgError):
         return None
     if found is None or not _pushes_inwards(normals, found[0]):

@@ -13,6 +13,7 @@ import numpy as np
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.decimate import convex_hull, decimate_hull, decimate_mesh
+from ...bodies.mesh import sum_by_label, unit_rows
 from ...bodies.topology import edge_table
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import build_vp_tree
@@ -135,7 +136,13 @@ def _on_mesh(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticS
     tree = build_vp_tree(mesh.vertices, mesh.faces)
     corners = closest_points(tree, vertices, np.inf)[1]
     straight = corners[table.ends].mean(axis=1)
-    middles = closest_points(tree, straight, np.inf)[1]
+    _, middles, facets = closest_points(tree, straight, np.inf)
+    outward = np.repeat(unit_normals(corners[faces]), 3, axis=0)
+    side_normals = sum_by_label(outward, table.edge_of_side.ravel(), len(straight))
+    lost = (mesh.face_normals[tree.faces[facets]] * side_normals).sum(axis=1) < 0.0
+    if lost.any():
+        middles[lost] = closest_points(
+            tree, _bent_middles(corners, faces, table.ends[lost]), np.inf)[1]
     elements = np.concatenate([faces, len(vertices) + table.edge_of_side], axis=1)
     for _ in range(UNFOLD_PASSES):
         folded = _folded(np.concatenate([corners, middles]), elements)
@@ -144,6 +151,16 @@ def _on_mesh(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticS
         sides = table.edge_of_side[folded]
         middles[sides] = straight[sides]
     return QuadraticSurface(np.concatenate([corners, middles]), elements)
+
+
+def _bent_middles(corners: Array, faces: IntArray, ends: IntArray) -> Array:
+    """Return where a smooth surface through corners is between two of them (s, 2) -> (s, 3)."""
+    outward = np.repeat(unit_normals(corners[faces]), 3, axis=0)
+    normals = unit_rows(sum_by_label(outward, faces.ravel(), len(corners)))[ends]
+    first, second = corners[ends[:, 0]], corners[ends[:, 1]]
+    rises = ((second - first)[:, None] * normals * [[1.0], [-1.0]]).sum(axis=2)
+    # The middle of a curved triangle's side (Vlachos, Curved PN triangles, 2001).
+    return 0.5 * (first + second) - 0.125 * (rises[:, :, None] * normals).sum(axis=1)
 
 
 def _folded(points: Array, elements: IntArray) -> BoolArray:

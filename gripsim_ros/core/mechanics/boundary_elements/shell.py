@@ -1,5 +1,5 @@
 """
-A thin wall's displacements by unit loads: a shell between the triangles of both its faces.
+A thin wall's displacements by unit loads: a shell from one of its faces to the other.
 
 Derivation, accuracy and limits: docs/model/compliance.md, "Walls".
 """
@@ -7,19 +7,22 @@ Derivation, accuracy and limits: docs/model/compliance.md, "Walls".
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix, csc_matrix, diags, identity, kron
+from scipy.sparse import coo_matrix, csc_matrix
 from scipy.sparse.linalg import splu
-from scipy.spatial import cKDTree
 
 from ...arrays import Array, BoolArray, IntArray
-from ...bodies.topology import edge_table, vertex_graph
+from ...bodies.topology import connected_labels, edge_table
+from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.ray_casting import AHEAD, cast_rays
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...contact.vertices.penetrating_vertices import barycentric_weights
 from ...numerics.kernels import njit
+from ...transforms import skew
 from ..quadratic_elements import (
     PARTS, TRIANGLE_CURVATURES, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
-from .quadrature import nodal_areas, rigid_motions, SEVEN_POINTS, SEVEN_WEIGHTS
+from .edge_collapse import unit_normals
+from .quadrature import (
+    nodal_areas, rigid_motions, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS)
 from .remesh import QuadraticSurface
 
 #: Start of a ray below its face, over the thickness expected [-]: the elements are curved, the
@@ -36,37 +39,45 @@ THICKEST = 1.6
 SHARES = 0.9, 1.1
 #: Points across the wall, and shear's share that bends as much as a parabola of it (Reissner).
 ACROSS, SHEAR_SHARE = 0.5 + np.array([-0.5, 0.5]) / np.sqrt(3.0), 5.0 / 6.0
-#: Stiffness of a node over the median below which it has none [-].
-NO_STIFFNESS = 1e-9
-#: Distance of such a node from those that have, over the thickness, at most [-].
-REACH = 1.5
+#: Least cosine of the outward normals of elements side by side on one face [-].
+SMOOTH = 0.5
+#: Modulus over E against turns about the normal that the wall does not make [-].
+SPIN = 1e-2
+#: Share of the stiffness by seven points an element; the rest is by three, which lock less [-].
+FULL = 0.02
+#: Distance of a node from the elements that have a wall behind them, over the thickness, at
+#: most [-].
+REACH = 2.2
 #: Right-hand sides that are solved at a time.
-BLOCK = 256
+BLOCK = 64
 
 
 class _Places(NamedTuple):
     """
     Points of quadrature on one face and what is opposite, ``k`` of them.
 
-    ``nodes (k, 12)`` of the element and of the opposite one; ``shapes, across (k, 6)`` and their
-    ``slopes, slopes_across (k, 6, 2)`` along the face's two parameters; ``tangents,
-    tangents_across (k, 2, 3)`` along them and ``ways (k, 3)`` to the opposite face [m];
-    ``weights (k,)``.
+    ``elements (k,)`` and their ``nodes (k, 6)``; ``shapes (k, 6)`` and their ``slopes (k, 6, 2)``
+    along the face's two parameters; ``tangents, tangents_across (k, 2, 3)`` along them and
+    ``ways (k, 3)`` to the opposite face [m]; ``weights (k,)``.
     """
 
+    elements: IntArray
     nodes: IntArray
     shapes: Array
-    across: Array
     slopes: Array
-    slopes_across: Array
     tangents: Array
     tangents_across: Array
     ways: Array
     weights: Array
 
+    def of(self, elements: BoolArray) -> '_Places':
+        """Return those of some elements (m,) alone."""
+        return _Places(*(values[elements[self.elements]] for values in self))
 
-def solve_shell(surface: QuadraticSurface, normals: Array, poisson_ratio: float, volume: float,
-                thickness: float) -> tuple[Array, Array] | None:
+
+def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Array,
+                poisson_ratio: float, volume: float, thickness: float
+                ) -> tuple[Array, Array] | None:
     """
     Return displacements by unit forces along normals of a body that is a thin wall all over.
 
@@ -74,6 +85,8 @@ def solve_shell(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
     ----------
     surface : QuadraticSurface
         Of ``n`` nodes, on both faces of the wall.
+    fine : QuadraticSurface
+        The same body's; one face of it has the shell's elements.
     normals : (n, 3) float
         Unit, into the body.
     poisson_ratio : float
@@ -83,8 +96,8 @@ def solve_shell(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
     Returns
     -------
     moves : (n, 3, n) float
-        Of the wall's middle at node i by a force at node j, at E = 1 Pa and 1 N, without rigid
-        motion [m]. What is dented of one face alone is the half-space's.
+        Of node i by a force at node j, at E = 1 Pa and 1 N, without rigid motion [m]. What is
+        dented of one face alone is the half-space's.
     inverse : (n, n) float
         1/r between nodes, 0 from one to itself [1/m].
 
@@ -97,33 +110,49 @@ def solve_shell(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
 
     Notes
     -----
-    Source: a degenerate shell (Ahmad, Irons & Zienkiewicz 1970) whose thickness runs from face to
-    face; departure: each face keeps its own triangles, and the field between a point and the one
-    opposite is linear. Both faces carry half.
+    Source: a degenerate shell (Ahmad, Irons & Zienkiewicz 1970), by reduced quadrature
+    (Zienkiewicz, Taylor & Too 1971). Departures: it lies between the elements of one face and
+    what rays meet opposite; its nodes turn about three axes, about the normal with the wall.
     """
-    stiffness, walls = _stiffness(len(surface.points), _places_of(surface, thickness),
-                                  poisson_ratio)
-    if not SHARES[0] * volume <= walls <= SHARES[1] * volume:
+    stiffness, elements, walls, both = _assemble(fine, poisson_ratio, thickness)
+    if not (SHARES[0] * volume <= walls and max(walls, 0.5 * both) <= SHARES[1] * volume):
         return None
-    sizes = stiffness.diagonal().reshape(-1, 3).max(axis=1)
-    held = sizes > NO_STIFFNESS * np.median(sizes)
-    ways = cKDTree(surface.points[held]).query(surface.points[~held])[0]
-    if ways.max(initial=0.0) > REACH * thickness:
+    reading, ways = _reading(surface.points, fine, elements)
+    if ways.max() > REACH * thickness:
         return None
     squares = ((surface.points[:, None] - surface.points) ** 2).sum(axis=2)
     np.fill_diagonal(squares, np.inf)
-    return (_solve(surface, normals, stiffness, held, _middle(surface, normals, thickness)),
+    return (_solve(surface, normals, stiffness, np.unique(fine.elements[elements]), reading),
             1.0 / np.sqrt(squares))
 
 
-def _places_of(surface: QuadraticSurface, thickness: float) -> _Places:
-    """Return the points of quadrature that have a wall behind them."""
-    shapes = shape_functions(SEVEN_POINTS, TRIANGLE_SIDES)
-    slopes = shape_slopes(SEVEN_POINTS, TRIANGLE_SIDES)
+def _assemble(fine: QuadraticSurface, poisson_ratio: float, thickness: float
+              ) -> tuple[csc_matrix, IntArray, float, float]:
+    """
+    Return the stiffness (6 m, 6 m) at E = 1 Pa and its elements.
+
+    Then the volumes that walls hold [m^3]: those behind them, and behind both faces together.
+    """
+    few = _places_of(fine, thickness, THREE_POINTS, THREE_WEIGHTS)
+    few = few.of(np.bincount(few.elements, minlength=len(fine.elements)) == len(THREE_POINTS))
+    volumes = _volumes(few)
+    face = _one_face(fine, few.elements, volumes)
+    many = _places_of(fine, thickness, SEVEN_POINTS, SEVEN_WEIGHTS).of(face)
+    law, spin = _law(poisson_ratio), np.diag([0.0, 0.0, SPIN, 0.0, 0.0, 0.0])
+    locking, walls = _stiffness(len(fine.points), many, FULL * law + spin)
+    soft, _ = _stiffness(len(fine.points), few.of(face), (1.0 - FULL) * law)
+    return locking + soft, np.flatnonzero(face), walls, float(volumes.sum())
+
+
+def _places_of(surface: QuadraticSurface, thickness: float, places: Array, weights: Array
+               ) -> _Places:
+    """Return the points of quadrature (q, 3) on all elements that have a wall behind them."""
+    shapes = shape_functions(places, TRIANGLE_SIDES)
+    slopes = shape_slopes(places, TRIANGLE_SIDES)
     corners = surface.points[surface.elements]
     tangents = np.einsum('qks,mkx->mqsx', slopes, corners).reshape(-1, 2, 3)
     normals, _, turns = _normals(tangents, np.repeat(np.einsum(
-        'kst,mkx->mstx', TRIANGLE_CURVATURES, corners), len(SEVEN_POINTS), axis=0))
+        'kst,mkx->mstx', TRIANGLE_CURVATURES, corners), len(places), axis=0))
     points = np.einsum('qk,mkx->mqx', shapes, corners).reshape(-1, 3)
     found, opposite, there = _across(surface, points, normals, thickness)
     across, behind = shape_functions(there, TRIANGLE_SIDES), shape_slopes(there, TRIANGLE_SIDES)
@@ -140,13 +169,10 @@ def _places_of(surface: QuadraticSurface, thickness: float) -> _Places:
     growth = ((moved * tangents[found]).sum(axis=2)
               / (tangents[found] ** 2).sum(axis=2)).min(axis=1)
     good = (opposed < OPPOSED) & (growth > LEAST_GROWTH)
-    steps = np.linalg.solve(np.einsum('isx,itx->ist', along, along)[good],
-                            np.einsum('isx,iax->isa', along, moved)[good])
-    element, point = np.divmod(found[good], len(SEVEN_POINTS))
-    return _Places(
-        np.hstack([surface.elements[element], surface.elements[opposite[good]]]), shapes[point],
-        across[good], slopes[point], np.einsum('iks,isa->ika', behind[good], steps),
-        tangents[found][good], moved[good], ways[good], 0.5 * SEVEN_WEIGHTS[point])
+    element, point = np.divmod(found[good], len(places))
+    return _Places(element, surface.elements[element], shapes[point],
+                   slopes[point], tangents[found][good], moved[good], ways[good],
+                   weights[point])
 
 
 def _normals(tangents: Array, curvatures: Array | None = None) -> tuple[Array, Array, Array]:
@@ -193,9 +219,50 @@ def _look_across(tree: VpTree, points: Array, directions: Array) -> tuple[Array,
     return distances, positions
 
 
-def _stiffness(count: int, places: _Places, poisson_ratio: float) -> tuple[csc_matrix, float]:
-    """Return the stiffness (3 n, 3 n) at E = 1 Pa and the volume of the walls [m^3]."""
-    law = _law(poisson_ratio)
+def _volumes(places: _Places) -> Array:
+    """Return what each point (k,) stands for of the wall behind it [m^3]."""
+    middle = np.cross(*(0.5 * (places.tangents + places.tangents_across)).swapaxes(0, 1))
+    return 0.5 * places.weights * np.abs((middle * places.ways).sum(axis=1))
+
+
+def _one_face(surface: QuadraticSurface, elements: IntArray, volumes: Array) -> BoolArray:
+    """Return which elements are the face, in one piece, that most of the wall is behind."""
+    count = len(surface.elements)
+    walls = np.bincount(elements, volumes, count)
+    corners = surface.points[surface.elements[:, :3]]
+    outward, middles = unit_normals(corners), corners.mean(axis=1)
+    first, second = edge_table(surface.elements[:, :3]).pairs[0].T // 3
+    rises = ((middles[second] - middles[first]) * outward[first]).sum(axis=1)
+    smooth = (outward[first] * outward[second]).sum(axis=1) > SMOOTH
+    beside = (smooth | (rises > 0.0)) & (walls[first] > 0.0) & (walls[second] > 0.0)
+    pieces = connected_labels(np.stack([first, second], axis=1)[beside], count)
+    return (walls > 0.0) & (pieces == np.bincount(pieces, walls).argmax())
+
+
+def _reading(points: Array, fine: QuadraticSurface, elements: IntArray
+             ) -> tuple[csc_matrix, Array]:
+    """Return displacements of points (3 n, 6 m) by the shell's, and their ways from it [m]."""
+    count = len(points)
+    shell = QuadraticSurface(fine.points, fine.elements[elements])
+    tree = build_vp_tree(shell.points, shell.parts)
+    ways, closest, positions = closest_points(tree, np.ascontiguousarray(points), np.inf)
+    part, element = np.divmod(tree.faces[positions], len(elements))
+    shares = barycentric_weights(tree.corners[positions], closest)
+    shapes = shape_functions(np.einsum('ic,ick->ik', shares, TRIANGLE_NODES[PARTS[part]]),
+                             TRIANGLE_SIDES)
+    nodes = shell.elements[element]
+    arms = points - np.einsum('ik,ikx->ix', shapes, shell.points[nodes])
+    values = shapes[:, :, None, None] * np.concatenate([
+        np.broadcast_to(np.eye(3), (count, 3, 3)), -skew(arms)], axis=2)[:, None]
+    rows = 3 * np.arange(count)[:, None, None, None] + np.arange(3)[:, None]
+    columns = 6 * nodes[:, :, None, None] + np.arange(6)
+    rows, columns = np.broadcast_arrays(rows, columns)
+    return csc_matrix(coo_matrix((values.ravel(), (rows.ravel(), columns.ravel())),
+                                 shape=(3 * count, 6 * len(fine.points)))), ways
+
+
+def _stiffness(count: int, places: _Places, law: Array) -> tuple[csc_matrix, float]:
+    """Return the stiffness (6 n, 6 n) at E = 1 Pa and the volume of the walls [m^3]."""
     k = len(places.nodes)
     parts, held = np.zeros((k, 36, 36)), 0.0
     for share in ACROSS:
@@ -205,17 +272,17 @@ def _stiffness(count: int, places: _Places, poisson_ratio: float) -> tuple[csc_m
         held += sizes.sum()
         strains = _strains(places, share, base)
         parts += np.einsum('k,kra,rs,ksb->kab', sizes, strains, law, strains, optimize=True)
-    rows = (3 * places.nodes[:, :, None] + np.arange(3)).reshape(k, 36)
-    shape = 3 * count, 3 * count
+    rows = (6 * places.nodes[:, :, None] + np.arange(6)).reshape(k, 36)
+    shape = 6 * count, 6 * count
     matrix = coo_matrix((parts.ravel(), (np.repeat(rows, 36, axis=1).ravel(),
                                          np.tile(rows, (1, 36)).ravel())), shape=shape)
     return matrix.tocsc(), float(held)
 
 
 def _law(poisson_ratio: float) -> Array:
-    """Return stress over strain (6, 6) of a shell: 11, 22, 33 (thickness), 12, 13, 23."""
+    """Return stress over strain (6, 6) of a shell: 11, 22, no spin, 12, 13, 23."""
     shear = 0.5 / (1.0 + poisson_ratio)
-    law = np.diag([1.0, 1.0, 1.0, shear, SHEAR_SHARE * shear, SHEAR_SHARE * shear])
+    law = np.diag([1.0, 1.0, 0.0, shear, SHEAR_SHARE * shear, SHEAR_SHARE * shear])
     # Bending leaves no stress across the wall, and a linear field could not yield there.
     law[:2, :2] = np.array([[1.0, poisson_ratio], [poisson_ratio, 1.0]]) / (
         1.0 - poisson_ratio ** 2)
@@ -223,61 +290,41 @@ def _law(poisson_ratio: float) -> Array:
 
 
 def _strains(places: _Places, share: float, base: Array) -> Array:
-    """Return the strains (k, 6, 36) of the twelve nodes' displacements at a share of the wall."""
+    """Return the strains (k, 6, 36) by the six nodes' ways and turns at a share of the wall."""
     k = len(base)
-    slopes = np.zeros((k, 12, 3))
-    slopes[:, :6, :2], slopes[:, :6, 2] = (1.0 - share) * places.slopes, -places.shapes
-    slopes[:, 6:, :2], slopes[:, 6:, 2] = share * places.slopes_across, places.across
+    slopes = np.zeros((k, 3, 3, 6, 6))      # by parameter, of component, by node, its way and turn
+    turned = -skew(places.ways)
+    slopes[:, :2, :, :, :3] = np.einsum('kap,xy->kpxay', places.slopes, np.eye(3))
+    slopes[:, :2, :, :, 3:] = share * (
+        np.einsum('kap,kxy->kpxay', places.slopes, turned)
+        + np.einsum('ka,kpxy->kpxay', places.shapes,
+                    -skew(places.tangents_across - places.tangents)))
+    slopes[:, 2, :, :, 3:] = np.einsum('ka,kxy->kxay', places.shapes, turned)
     third = base[:, 2] / np.linalg.norm(base[:, 2], axis=1)[:, None]
     first = base[:, 0] - (base[:, 0] * third).sum(axis=1)[:, None] * third
     first /= np.linalg.norm(first, axis=1)[:, None]
     axes = np.stack([first, np.cross(third, first), third], axis=1)
-    along = np.einsum('kix,kxp,kap->kia', axes, np.linalg.inv(base), slopes, optimize=True)
-    strains = np.empty((k, 6, 12, 3))
-    for row, (i, j) in enumerate(((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))):
-        strains[:, row] = along[:, i, :, None] * axes[:, None, j]
-        if i != j:
-            strains[:, row] += along[:, j, :, None] * axes[:, None, i]
-    return strains.reshape(k, 6, 36)
+    along = np.einsum('kix,kxp,kpyaq,kjy->kijaq', axes, np.linalg.inv(base), slopes, axes,
+                      optimize=True).reshape(k, 3, 3, 36)
+    turns = np.zeros((k, 6, 6))
+    turns[:, :, 3:] = places.shapes[:, :, None] * third[:, None]
+    spun = turns.reshape(k, 36) - 0.5 * (along[:, 0, 1] - along[:, 1, 0])
+    return np.stack([along[:, 0, 0], along[:, 1, 1], spun, along[:, 0, 1] + along[:, 1, 0],
+                     along[:, 0, 2] + along[:, 2, 0], along[:, 1, 2] + along[:, 2, 1]], axis=1)
 
 
-def _ties(surface: QuadraticSurface, held: BoolArray) -> csc_matrix:
-    """Return displacements of all nodes (n, h) by those held: others, as on rims, lie between."""
-    count = len(held)
-    all_nodes = identity(count, format='csc')
-    if held.all():
-        return all_nodes
-    graph = vertex_graph(edge_table(surface.parts).ends, count)
-    balance = csc_matrix(diags(graph.sum(axis=1).A1) - graph)[~held]
-    between = np.linalg.solve(balance[:, ~held].toarray(), -balance[:, held].toarray())
-    return csc_matrix(all_nodes[:, held] + all_nodes[:, ~held] @ csc_matrix(between))
-
-
-def _middle(surface: QuadraticSurface, normals: Array, thickness: float) -> csc_matrix:
-    """Return how much of each node's displacement (n, n) the middle of the wall there has."""
-    count = len(surface.points)
-    found, opposite, there = _across(surface, surface.points, -normals, thickness)
-    facing = (normals[found] * normals[surface.elements[opposite, 0]]).sum(axis=1) < OPPOSED
-    found, opposite, there = found[facing], opposite[facing], there[facing]
-    own = np.ones(count)
-    own[found] = 0.5
-    values = 0.5 * shape_functions(there, TRIANGLE_SIDES)
-    places = np.repeat(found, 6), surface.elements[opposite].ravel()
-    others = coo_matrix((values.ravel(), places), shape=(count, count))
-    return csc_matrix(diags(own) + others)
-
-
-def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, held: BoolArray,
-           middle: csc_matrix) -> Array:
+def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, held: IntArray,
+           reading: csc_matrix) -> Array:
     """
-    Return displacements (n, 3, n) of the wall's middle by unit forces on it.
+    Return displacements (n, 3, n) of nodes by unit forces on them.
 
-    Three held nodes bear rigid motions.
+    One node of the shell bears rigid motions.
     """
-    points, middle = surface.points, csc_matrix(kron(middle, identity(3)))
-    tied = csc_matrix(kron(_ties(surface, held), identity(3)))[:, _not_pinned(points[held])]
+    points = surface.points
+    free = (6 * held[1:, None] + np.arange(6)).ravel()
+    reading = csc_matrix(reading)[:, free]
     try:
-        factor = splu(csc_matrix(tied.T @ stiffness @ tied), permc_spec='MMD_AT_PLUS_A',
+        factor = splu(csc_matrix(stiffness[free][:, free]), permc_spec='MMD_AT_PLUS_A',
                       diag_pivot_thresh=0.0, options={'SymmetricMode': True})
     except RuntimeError as error:       # SuperLU's word for a part that nothing holds
         raise np.linalg.LinAlgError(str(error)) from error
@@ -290,20 +337,8 @@ def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, hel
         nodes = np.arange(begin, min(begin + BLOCK, len(points)))
         forces = np.zeros((len(points), 3, len(nodes)))
         forces[nodes, :, nodes - begin] = normals[nodes]
-        forces = middle.T @ forces.reshape(points.size, -1)
+        forces = forces.reshape(points.size, -1)
         forces -= weighted @ np.linalg.solve(gram, motions.T @ forces)
-        found = tied @ factor.solve(tied.T @ forces)
-        moves[:, nodes] = middle @ (found - motions @ np.linalg.solve(gram, weighted.T @ found))
+        found = reading @ factor.solve(reading.T @ forces)
+        moves[:, nodes] = found - motions @ np.linalg.solve(gram, weighted.T @ found)
     return moves.reshape(len(points), 3, -1)
-
-
-def _not_pinned(points: Array) -> IntArray:
-    """Return all displacements of points (h, 3) but six that hold them without a stress."""
-    first = points[:, 0].argmax()
-    second = ((points - points[first]) ** 2).sum(axis=1).argmax()
-    along = points[second] - points[first]
-    across = np.cross(along, points - points[first])
-    third = (across ** 2).sum(axis=1).argmax()
-    pinned = [*(3 * first + np.arange(3)), *(3 * second + np.argsort(np.abs(along))[:2]),
-              3 * third + np.abs(across[third]).argmax()]
-    return np.setdiff1d(np.arange(points.size), pinned)

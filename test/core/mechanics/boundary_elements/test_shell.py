@@ -18,6 +18,8 @@ RATIO, WALL, SIDE = 0.3, 3e-3, 0.06
 RTOL_EXACT = 1e-6
 #: What a real shell yields more than one without shear, as thick as a tenth of its radius [-].
 MOST_SHEAR = 1.3
+#: Energy of a unit motion that is not rigid, of a stiffness whose diagonal is 1, at least.
+LEAST_ENERGY = 1e-8
 #: A force and the way at another node, over their largest, of nodes of single precision.
 ATOL_RECIPROCAL = 1e-6
 
@@ -45,8 +47,16 @@ def hollow_ball(radius, wall):
 def stiffness_of(mesh, node_count, ratio=RATIO):
     """Return a wall's surface, stiffness at 1 Pa, and the volume that its walls hold."""
     surface = next(quadratic_surfaces(mesh, node_count))
-    places = shell._places_of(surface, thickness(mesh))
-    return surface, *shell._stiffness(len(surface.points), places, ratio)
+    stiffness, _, walls, _ = shell._assemble(surface, ratio, thickness(mesh))
+    return surface, stiffness, walls
+
+
+def solve(mesh, node_count, wall=WALL):
+    """Return a wall's surface, normals, and what a shell finds, by one triangulation of it."""
+    surface = next(quadratic_surfaces(mesh, node_count))
+    normals = node_normals(surface)
+    return surface, normals, shell.solve_shell(surface, surface, normals, RATIO, mesh.volume,
+                                               wall)
 
 
 @pytest.fixture(scope='module')
@@ -60,9 +70,21 @@ def test_rigid_motions_cost_nothing(mesh):
     """Whatever the curvature: both faces move as one."""
     surface, stiffness, _ = stiffness_of(mesh, 1800)
     motions = rigid_motions(surface.points, nodal_areas(surface.points, surface.elements))
-    forces = stiffness @ motions.reshape(-1, 6)
-    size = np.abs(stiffness) @ np.abs(motions.reshape(-1, 6))
-    assert np.abs(forces).max() < 1e-9 * size.max()
+    turns = np.broadcast_to(np.eye(6)[3:], (len(motions), 3, 6))
+    moves = np.concatenate([motions, turns], axis=1).reshape(-1, 6)
+    size = np.abs(stiffness) @ np.abs(moves)
+    assert np.abs(stiffness @ moves).max() < 1e-9 * size.max()
+
+
+@pytest.mark.parametrize('wall', [0.3 * WALL, WALL])
+def test_rigid_motions_alone_cost_nothing(wall):
+    """However thin the wall: three points of quadrature leave nothing else that is free."""
+    surface = next(quadratic_surfaces(cup_mesh(wall, 0.02, 0.03, wall), 600))
+    stiffness, elements, *_ = shell._assemble(surface, RATIO, wall)
+    used = (6 * np.unique(surface.elements[elements])[:, None] + np.arange(6)).ravel()
+    scale = 1.0 / np.sqrt(stiffness.diagonal()[used])
+    energies = np.linalg.eigvalsh(scale[:, None] * stiffness[used][:, used].toarray() * scale)
+    assert (np.abs(energies[:6]) < 1e-12).all() and energies[6] > LEAST_ENERGY
 
 
 @pytest.mark.parametrize('ratio', [0.0, 0.3, 0.49])
@@ -70,7 +92,8 @@ def test_a_sheet_that_is_drawn_has_the_energy_of_plane_stress(flat, ratio):
     """E strain^2 / 2 for each volume, however little the material's volume may change."""
     surface, stiffness, walls = stiffness_of(sheet(), 700, ratio)
     x, y, z = surface.points.T
-    moves = 1e-3 * np.stack([x, -ratio * y, 0.0 * z], axis=1).ravel()
+    still = 0.0 * z
+    moves = 1e-3 * np.stack([x, -ratio * y, still, still, still, still], axis=1).ravel()
     assert_allclose(moves @ stiffness @ moves, 1e-6 * walls, rtol=RTOL_EXACT)
 
 
@@ -79,12 +102,13 @@ def test_a_sheet_that_is_bent_has_the_energy_of_a_plate(ratio):
     """E curvature^2 t^2 / 12 for each volume: nothing locks where it bends one way alone."""
     surface, stiffness, walls = stiffness_of(sheet(), 700, ratio)
     x, y, z = surface.points.T
-    moves = np.stack([-x * z, ratio * y * z, 0.5 * (x ** 2 - ratio * y ** 2)], axis=1).ravel()
+    moves = np.stack([-x * z, ratio * y * z, 0.5 * (x ** 2 - ratio * y ** 2),
+                      -ratio * y, -x, 0.0 * z], axis=1).ravel()
     assert_allclose(moves @ stiffness @ moves, walls * WALL ** 2 / 12.0, rtol=RTOL_EXACT)
 
 
 def test_the_walls_of_a_sheet_are_all_of_it(flat):
-    """Each face holds one half of what is behind it; nothing of the rim counts twice."""
+    """One face holds what is behind it; nothing of the rim counts twice."""
     assert_allclose(flat[2], SIDE ** 2 * WALL, rtol=RTOL_EXACT)
 
 
@@ -95,9 +119,7 @@ def test_a_hollow_ball_dents_as_reissner_says():
     Reissner, Stresses and small displacements of shallow spherical shells, 1946, equation (34).
     """
     radius = 0.03
-    surface = next(quadratic_surfaces(hollow_ball(radius, WALL), 2400))
-    normals = node_normals(surface)
-    moves, _ = shell.solve_shell(surface, normals, RATIO, hollow_ball(radius, WALL).volume, WALL)
+    surface, normals, (moves, _) = solve(hollow_ball(radius, WALL), 2400)
     poles = [(surface.points @ [0.0, 0.0, sign]).argmax() for sign in (1.0, -1.0)]
     sunk = np.einsum('ia,iaj->i', normals[poles], moves[poles][:, :, poles])
     thin = np.sqrt(12.0 * (1.0 - RATIO ** 2)) / 8.0 * radius / WALL ** 2
@@ -116,9 +138,7 @@ def test_walls_are_shells_while_nodes_are_farther_apart(wall, of_a_shell):
 
 def test_forces_and_ways_are_reciprocal():
     """What i goes by a force at j, j goes by the same at i."""
-    surface = next(quadratic_surfaces(sheet(), 400))
-    normals = node_normals(surface)
-    moves, _ = shell.solve_shell(surface, normals, RATIO, sheet().volume, WALL)
+    surface, normals, (moves, _) = solve(sheet(), 400)
     along = np.einsum('ia,iaj->ij', normals, moves)
     assert_allclose(along, along.T, atol=ATOL_RECIPROCAL * np.abs(along).max())
     assert np.linalg.eigvalsh(along).min() > -ATOL_RECIPROCAL * np.abs(along).max()
@@ -130,9 +150,7 @@ def test_forces_and_ways_are_reciprocal():
     ids=['box', 'ball', 'rod', 'mug with a handle'])
 def test_what_is_more_than_a_wall_is_no_shell(mesh):
     """A ball and a rod have something opposite everywhere, and a handle is no wall."""
-    surface = next(quadratic_surfaces(mesh, 1200))
-    assert shell.solve_shell(surface, node_normals(surface), RATIO, mesh.volume,
-                             thickness(mesh)) is None
+    assert solve(mesh, 1200, thickness(mesh))[2] is None
 
 
 def test_thick_bodies_stay_with_boundary_elements():
