@@ -167,14 +167,17 @@ def grips() -> list[Grip]:
         partial(_slab_groups, arm, half), slab,
         ((Pad(FINGER, _x(arm, half), -_z(1.0)), 2), (Pad(FINGER, _z(-half), _z(1.0)), 1)),
         (5e-4, 1.5e-3, 3e-3), half, 5e-4))
-    for wall, reach, step, depths in ((3e-3, 3e-3, 2e-4, (2e-4, 5e-4, 1e-3)),
-                                      (1e-2, 7e-3, 4e-4, (5e-4, 1.5e-3, 3e-3))):
+    for wall, bottom, reach, step, depths in (
+            (1e-3, 1.4e-3, 2e-3, 1.5e-4, (1e-4, 2e-4, 4e-4)),
+            (2e-3, 2.8e-3, 2.5e-3, 1.5e-4, (2e-4, 3e-4, 8e-4)),
+            (3e-3, 4e-3, 3e-3, 2e-4, (2e-4, 5e-4, 1e-3)),
+            (1e-2, 4e-3, 7e-3, 4e-4, (5e-4, 1.5e-3, 3e-3))):
         for count in (2, 3):
             found.append(Grip(
                 f'cup {1e3 * wall:.0f} mm, {count} fingers',
-                partial(_cup_section, wall, reach),
+                partial(_cup_section, wall, bottom, reach),
                 partial(_side_groups, count, 0.045, reach),
-                partial(cup_mesh, RADIUS, wall, 0.09, 4e-3), (_sides(count, 0.045),),
+                partial(cup_mesh, RADIUS, wall, 0.09, bottom), (_sides(count, 0.045),),
                 depths, 0.5 * wall, step, f'cup {wall}'))
     return found
 
@@ -183,8 +186,8 @@ def _poles(radius, reach, step):
     return sections.sphere_section(radius, reach, step, middle=0.0)
 
 
-def _cup_section(wall, reach, step):
-    return sections.cup_section(RADIUS, wall, 0.09, 4e-3, 0.045, reach, step)
+def _cup_section(wall, bottom, reach, step):
+    return sections.cup_section(RADIUS, wall, 0.09, bottom, 0.045, reach, step)
 
 
 def _sides(count, height):
