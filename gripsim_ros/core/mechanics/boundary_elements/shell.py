@@ -72,7 +72,7 @@ class _Places(NamedTuple):
 
     def of(self, elements: BoolArray) -> '_Places':
         """Return those of some elements (m,) alone."""
-        return _Places(*(values[elements[self.elements]] for values in self))
+        return _Places._make(values[elements[self.elements]] for values in self)
 
 
 def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Array,
@@ -337,8 +337,8 @@ def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, hel
         nodes = np.arange(begin, min(begin + BLOCK, len(points)))
         forces = np.zeros((len(points), 3, len(nodes)))
         forces[nodes, :, nodes - begin] = normals[nodes]
-        forces = forces.reshape(points.size, -1)
-        forces -= weighted @ np.linalg.solve(gram, motions.T @ forces)
-        found = reading @ factor.solve(reading.T @ forces)
+        loads = forces.reshape(points.size, -1)
+        loads -= weighted @ np.linalg.solve(gram, motions.T @ loads)
+        found = reading @ factor.solve(reading.T @ loads)
         moves[:, nodes] = found - motions @ np.linalg.solve(gram, weighted.T @ found)
     return moves.reshape(len(points), 3, -1)
