@@ -33,7 +33,7 @@ from .shell import solve_shell
 NODE_COUNT = 2400
 #: Least thickness of a wall over the distance of neighbouring nodes, by boundary elements and of
 #: a shell; less is too stiff [-].
-MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.2
+MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.25
 #: Nodes of a shell's answer and of its elements, over those of boundary elements at most: its
 #: equations are sparse [-].
 SHELL_NODES = 1.5, 3.0

@@ -72,7 +72,10 @@ class _Places(NamedTuple):
 
     def of(self, elements: BoolArray) -> '_Places':
         """Return those of some elements (m,) alone."""
-        return _Places._make(values[elements[self.elements]] for values in self)
+        chosen = elements[self.elements]
+        return _Places(self.elements[chosen], self.nodes[chosen], self.shapes[chosen],
+                       self.slopes[chosen], self.tangents[chosen], self.tangents_across[chosen],
+                       self.ways[chosen], self.weights[chosen])
 
 
 def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Array,
@@ -335,10 +338,10 @@ def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, hel
     moves = np.empty((points.size, len(points)))
     for begin in range(0, len(points), BLOCK):
         nodes = np.arange(begin, min(begin + BLOCK, len(points)))
-        forces = np.zeros((len(points), 3, len(nodes)))
-        forces[nodes, :, nodes - begin] = normals[nodes]
-        loads = forces.reshape(points.size, -1)
-        loads -= weighted @ np.linalg.solve(gram, motions.T @ loads)
-        found = reading @ factor.solve(reading.T @ loads)
+        unit = np.zeros((len(points), 3, len(nodes)))
+        unit[nodes, :, nodes - begin] = normals[nodes]
+        forces = unit.reshape(points.size, -1)
+        forces -= weighted @ np.linalg.solve(gram, motions.T @ forces)
+        found = reading @ factor.solve(reading.T @ forces)
         moves[:, nodes] = found - motions @ np.linalg.solve(gram, weighted.T @ found)
     return moves.reshape(len(points), 3, -1)

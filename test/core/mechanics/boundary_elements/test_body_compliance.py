@@ -106,7 +106,7 @@ def test_where_a_surface_is_spoilt_the_hull_of_a_body_that_nearly_is_one_stands_
 
 def test_a_surface_finer_than_its_nodes_is_refused():
     with pytest.raises(MeshError, match='nodes are too few for the surface: they enclose'):
-        quadratic_surface(shapes.plate(), 100)
+        quadratic_surface(shapes.plate(), 150)
 
 
 def test_a_ball_under_pressure_shrinks_as_lame_found(ball, ball_moves):
