@@ -5,7 +5,8 @@ import sys
 
 #: Name -> module; in folders by subject.
 BENCHMARKS = {
-    'arm': 'planning.arm', 'carried': 'hardware.carried', 'compression': 'mechanics.compression',
+    'arm': 'planning.arm', 'card': 'planning.card', 'carried': 'hardware.carried',
+    'compression': 'mechanics.compression',
     'closing_way': 'hold.closing_way',
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
@@ -21,7 +22,7 @@ BENCHMARKS = {
     'hold_suite': 'hold.suite', 'lift': 'hardware.lifting',
     'manipulation': 'planning.manipulation', 'mechanics': 'mechanics.all_models',
     'nnls': 'numerics.nnls', 'node_memory': 'suite.node_memory', 'palpate': 'hardware.palpate',
-    'card': 'planning.card', 'plan': 'planning.plan',
+    'plan': 'planning.plan',
     'planar_closure': 'planning.planar_closing', 'published': 'planning.published',
     'quantitative': 'planning.quantitative',
     'repair': 'bodies.repair',
@@ -33,7 +34,7 @@ BENCHMARKS = {
     'touch_stiffness': 'hardware.touch_stiffness',
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
-BY_NAME = ('carried', 'closing_way', 'hands', 'compression', 'contact',
+BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
            'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fruit', 'hold',
            'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',

@@ -142,7 +142,7 @@ def _on_mesh(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticS
     lost = (mesh.face_normals[tree.faces[facets]] * side_normals).sum(axis=1) < 0.0
     if lost.any():
         middles[lost] = closest_points(
-            tree, _bent_middles(corners, faces, table.ends[lost]), np.inf)[1]
+            tree, _bent_middles(corners, faces, outward, table.ends[lost]), np.inf)[1]
     elements = np.concatenate([faces, len(vertices) + table.edge_of_side], axis=1)
     for _ in range(UNFOLD_PASSES):
         folded = _folded(np.concatenate([corners, middles]), elements)
@@ -153,9 +153,12 @@ def _on_mesh(mesh: TriangleMesh, vertices: Array, faces: IntArray) -> QuadraticS
     return QuadraticSurface(np.concatenate([corners, middles]), elements)
 
 
-def _bent_middles(corners: Array, faces: IntArray, ends: IntArray) -> Array:
-    """Return where a smooth surface through corners is between two of them (s, 2) -> (s, 3)."""
-    outward = np.repeat(unit_normals(corners[faces]), 3, axis=0)
+def _bent_middles(corners: Array, faces: IntArray, outward: Array, ends: IntArray) -> Array:
+    """
+    Return where a smooth surface through corners is between two of them (s, 2) -> (s, 3).
+
+    ``outward (3 m, 3)`` are the normals of the faces, of each three times.
+    """
     normals = unit_rows(sum_by_label(outward, faces.ravel(), len(corners)))[ends]
     first, second = corners[ends[:, 0]], corners[ends[:, 1]]
     rises = ((second - first)[:, None] * normals * [[1.0], [-1.0]]).sum(axis=2)

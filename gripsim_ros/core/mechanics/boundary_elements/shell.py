@@ -154,7 +154,7 @@ def _places_of(surface: QuadraticSurface, thickness: float, places: Array, weigh
     slopes = shape_slopes(places, TRIANGLE_SIDES)
     corners = surface.points[surface.elements]
     tangents = np.einsum('qks,mkx->mqsx', slopes, corners).reshape(-1, 2, 3)
-    normals, _, turns = _normals(tangents, np.repeat(np.einsum(
+    normals, turns = _normals(tangents, np.repeat(np.einsum(
         'kst,mkx->mstx', TRIANGLE_CURVATURES, corners), len(places), axis=0))
     points = np.einsum('qk,mkx->mqx', shapes, corners).reshape(-1, 3)
     found, opposite, there = _across(surface, points, normals, thickness)
@@ -162,7 +162,7 @@ def _places_of(surface: QuadraticSurface, thickness: float, places: Array, weigh
     others = surface.points[surface.elements[opposite]]
     ways = np.einsum('ik,ikx->ix', across, others) - points[found]
     along = np.einsum('iks,ikx->isx', behind, others)
-    opposite_normals, _, _ = _normals(along)
+    opposite_normals, _ = _normals(along)
     # The opposite point moves with the foot of the normal, in the plane of its own face.
     moved = tangents[found] - np.linalg.norm(ways, axis=1)[:, None, None] * turns[found]
     opposed = (normals[found] * opposite_normals).sum(axis=1)
@@ -178,9 +178,9 @@ def _places_of(surface: QuadraticSurface, thickness: float, places: Array, weigh
                    weights[point])
 
 
-def _normals(tangents: Array, curvatures: Array | None = None) -> tuple[Array, Array, Array]:
+def _normals(tangents: Array, curvatures: Array | None = None) -> tuple[Array, Array]:
     """
-    Return unit normals (k, 3), areas (k,), and the normals' changes along both (k, 2, 3).
+    Return unit normals (k, 3), and their changes along both parameters (k, 2, 3).
 
     ``tangents (k, 2, 3)`` along two parameters, ``curvatures (k, 2, 2, 3)`` their changes.
     """
@@ -188,11 +188,11 @@ def _normals(tangents: Array, curvatures: Array | None = None) -> tuple[Array, A
     areas = np.linalg.norm(products, axis=1)
     normals = products / areas[:, None]
     if curvatures is None:
-        return normals, areas, np.zeros_like(tangents)
+        return normals, np.zeros_like(tangents)
     changes = (np.cross(curvatures[:, 0], tangents[:, None, 1])
                + np.cross(tangents[:, None, 0], curvatures[:, 1]))
     changes -= (changes * normals[:, None]).sum(axis=2)[:, :, None] * normals[:, None]
-    return normals, areas, changes / areas[:, None, None]
+    return normals, changes / areas[:, None, None]
 
 
 def _across(surface: QuadraticSurface, points: Array, normals: Array, thickness: float

@@ -226,8 +226,8 @@ def place_palms(points: Array, rotations: Array, centroids: Array, centres: Arra
 
 @njit(cache=True, nogil=True)
 def _place_rows(first: int, step: int, points: Array, rotations: Array, centroids: Array,
-                centres: Array, palm: Array, gaps: Array, results: tuple[Array, Array]) -> None:
-    (origins, samples), palm_low, palm_high = results, palm[0], palm[1]
+                centres: Array, bounds: Array, gaps: Array, results: tuple[Array, Array]) -> None:
+    (origins, samples), palm_low, palm_high = results, bounds[0], bounds[1]
     half = 0.5 * (palm_high[0] - palm_low[0]), 0.5 * (palm_high[1] - palm_low[1])
     for n in range(first, len(rotations), step):
         local, turn, centroid = samples[n], rotations[n], load_vec3(centroids, n)
