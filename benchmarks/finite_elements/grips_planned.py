@@ -73,11 +73,9 @@ def pad_compliance(pad, ways):
     return (1.0 / ways - images) / (np.pi * layer.modulus)
 
 
-def links_of(hand, grasp) -> list[Link]:
-    """Return the links that press in a grasp, where the object has settled."""
-    palm = inverse(grasp.T_object_settled) @ grasp.T_object_palm
-    poses = palm @ forward_kinematics(hand, grasp.trajectory[-1][None])[0]
-    names, links = {contact.link for contact in grasp.contacts}, []
+def pressing_links(hand, T_object_palm, joints, names) -> list[Link]:
+    """Return links of some names, by their curved surfaces, for joints (J,)."""
+    poses, links = T_object_palm @ forward_kinematics(hand, joints[None])[0], []
     for link, pose in zip(hand.links, poses):
         if link.name in names:
             fine = curved(link.mesh, LINK_QUARTERS)
@@ -97,7 +95,8 @@ def planned_forces(grasp, names) -> np.ndarray:
 
 def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
     """Return what the plan and finite elements say of a grasp."""
-    links = links_of(hand, grasp)
+    links = pressing_links(hand, inverse(grasp.T_object_settled) @ grasp.T_object_palm,
+                           grasp.trajectory[-1], {contact.link for contact in grasp.contacts})
     edge = edge or EDGE_SHARE * min(contact.equivalent_radius for contact in grasp.contacts)
     grip = WholeGrip(curved(thing.mesh, BODY_QUARTERS), thing.material, links, edge)
     plan = planned_forces(grasp, [link.name for link in links])

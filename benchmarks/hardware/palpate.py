@@ -180,14 +180,12 @@ class StillHand:
             self.time += PERIOD
 
 
-def still(hand, body, grasp, longest: float, arguments) -> float:
-    """Print a row for each modulus of a body that does not move; return the largest error."""
-    moduli, repeats = arguments.moduli, arguments.repeats
-    print(f'{body.label}: {arguments.elasticity} feels what the body\'s own compliance bears; '
-          f'{repeats} times each, median (largest)')
-    model, truth = (prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
-                                       hand=hand, elasticity=elasticity)
-                    for elasticity in (arguments.elasticity, 'body'))
+def still(hand, body, grasp, model, truth_of, moduli, repeats: int) -> float:
+    """
+    Print a row for each modulus of a body that does not move; return the largest error.
+
+    ``truth_of(modulus)`` returns the ``GripModel`` that the hand feels.
+    """
     options, palpation = grasps.execution_options(), palpation_options()
     options = replace(options, loading_time=palpation.palpation_time)
     rows = grasp.trajectory
@@ -197,10 +195,10 @@ def still(hand, body, grasp, longest: float, arguments) -> float:
                      grasp.grip_positions, contacts, Wishes(by_touch=True), options)
     planned = {finger.links: finger.force for finger in plan.fingers}
     shares = [next(force for links, force in planned.items() if hand.link_names[link] in links)
-              / (0.5 * sum(planned.values())) for link in truth.links]
+              / (0.5 * sum(planned.values())) for link in model.links]
     worst = 0.0
     for modulus in moduli:
-        errors, told, peaks, damage = [], [], [], []
+        truth, errors, told, peaks, damage = truth_of(modulus), [], [], [], []
         for seed in range(repeats):
             done = Palpation(plan, options, False, palpation, model,
                              body.material.youngs_modulus, body.material.max_pressure)
@@ -221,6 +219,15 @@ def still(hand, body, grasp, longest: float, arguments) -> float:
                   f'{100.0 * np.median(told):4.1f} %  peak {max(peaks):4.2f} N  damage '
                   f'{100.0 * max(damage):3.0f} %', flush=True)
     return worst
+
+
+def gripped(hand, name: str):
+    """Return a body as it is believed to be, its first-ranked grasp, and the longest way [m]."""
+    body = GraspObject(bodies()[name].mesh, Material(
+        BELIEVED, POISSON_RATIO, 500.0, FRICTION, max_pressure=DAMAGE), name)
+    grasp = plan_grasps(body, hypotheses=40, count=1, elasticity='half_space').grasps[0]
+    return body, grasp, 1.5 * palpation_options().most_strain * float(np.ptp(
+        body.mesh.vertices, axis=0).max())
 
 
 def main() -> int:
@@ -246,13 +253,15 @@ def main() -> int:
           'way  time in the simulation')
     worst = 0.0
     for name in arguments.names or NAMES:
-        body = GraspObject(bodies()[name].mesh, Material(
-            BELIEVED, POISSON_RATIO, 500.0, FRICTION, max_pressure=DAMAGE), name)
-        grasp = plan_grasps(body, hypotheses=40, count=1, elasticity='half_space').grasps[0]
-        longest = 1.5 * palpation_options().most_strain * float(np.ptp(
-            body.mesh.vertices, axis=0).max())
+        body, grasp, longest = gripped(hand, name)
         if arguments.still:
-            worst = max(worst, still(hand, body, grasp, longest, arguments))
+            model, truth = (prepare_grip_model(
+                body, grasp.T_object_palm, grasp.trajectory[-1], longest, hand=hand,
+                elasticity=elasticity) for elasticity in (arguments.elasticity, 'body'))
+            print(f'{name}: {arguments.elasticity} feels what the body\'s own compliance bears; '
+                  f'{arguments.repeats} times each, median (largest)')
+            worst = max(worst, still(hand, body, grasp, model, lambda modulus: truth,
+                                     arguments.moduli, arguments.repeats))
             continue
         models = {one: prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
                                           hand=hand_as_simulated(hand), elasticity=one)

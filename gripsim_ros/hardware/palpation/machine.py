@@ -31,8 +31,8 @@ LEAST_RISE = 2.5
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
 #: only more force tells more, and pressure grows by its cube root.
 BOUND_GROWTH = 2.5
-#: A force of the grip over the largest that is aimed at, and over so many measurements, that stops
-#: the hand.
+#: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
+#: meet what is stiff with more), and over so many measurements, that stops the hand.
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
@@ -78,6 +78,7 @@ class Palpation(GraspExecution):
         self._readings: list[tuple[Array, float]] = []
         self._levels, self._level, self._rises = np.zeros(0), 0, True
         self._rest_from: float | None = None
+        self._begun_with = 0.0      # force of the grip when the squeeze began [N]
         self._beyond = 0            # measurements in a row with too much force
 
     @property
@@ -102,7 +103,7 @@ class Palpation(GraspExecution):
         """Bring the grip from force to force; read joints and pads where it rests."""
         force = self._squeeze.felt(measured)
         self.peak_force = max(self.peak_force, force)
-        beyond = len(self._levels) and force > OVERSHOOT * self._levels[-1]
+        beyond = len(self._levels) and force > OVERSHOOT * max(self._levels[-1], self._begun_with)
         self._beyond = self._beyond + 1 if beyond else 0
         wrong = self._wrong(measured)
         if wrong:
@@ -149,6 +150,7 @@ class Palpation(GraspExecution):
         top = max(self._largest_force(), LEAST_RISE * lowest)
         self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)
         self._level, self._rises, self._rows, self._forces = 0, True, [], []
+        self._begun_with = self._squeeze.felt(measured)
         self._aim(measured)
 
     def _largest_force(self) -> float:

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ..execution.feeling.loaded import LEAST_STEP, Loaded
 from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from ..execution.touch.loading import (
@@ -12,6 +13,8 @@ Array = NDArray[np.float64]
 
 #: A force is reached within this share of it.
 NEAR = 0.1
+#: By this grows what counts as the stiffest finger where a step went past its force by more.
+STIFFER = 2.0
 #: Steps to one force after which what is felt counts as it is, and the least share of it then.
 MOST_STEPS, LEAST_SHARE = 25, 0.5
 
@@ -30,6 +33,7 @@ class SqueezeWatch(TouchWatch):
         total = 0.5 * sum(finger.force for finger in self._pressing)
         self.shares = {finger.name: finger.force / total for finger in self._pressing}
         self._aim, self._steps = 0.0, 0
+        self._stiffest = dict(plan.touch.stiffest)
 
     @property
     def blind(self) -> list[str]:
@@ -59,9 +63,11 @@ class SqueezeWatch(TouchWatch):
         for finger in self._pressing:
             loaded, force = self._loaded[finger.name], self._force(finger, measured)
             loaded.judge(force, self._options.touch_force)
-            # Forces that chatter look like a stiffer finger than any can be.
-            loaded.stiffness = min(loaded.stiffness, self._touch.stiffest[finger.name])
             wanted = self._aim * self.shares[finger.name]
+            if self._steps and self._went_past(loaded, force, wanted):
+                self._stiffest[finger.name] *= STIFFER
+            # Forces that chatter look like a stiffer finger than any can be.
+            loaded.stiffness = min(loaded.stiffness, self._stiffest[finger.name])
             most = LONGEST_STEP * loaded.stiffness
             step = np.clip(wanted - force, -most, min(most, max(
                 STEP_SHARE * wanted, self._options.touch_force)))
@@ -71,6 +77,12 @@ class SqueezeWatch(TouchWatch):
         self._fault = self._fault or self._find_stuck()
         self._judged = self._step_from = measured.time
         return self._remaining(measured.time)
+
+    @staticmethod
+    def _went_past(loaded: Loaded, force: float, wanted: float) -> bool:
+        """Return whether the last step went past the force [N] that it was to bring at most."""
+        past = (force - wanted) * np.sign(loaded.step)
+        return bool(abs(loaded.step) > LEAST_STEP and past > NEAR * wanted)
 
     def rests(self, measured: Measurement) -> bool:
         """Return whether the force that was aimed at is borne, or will not be by more steps."""
