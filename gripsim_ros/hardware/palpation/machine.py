@@ -26,6 +26,8 @@ Array = NDArray[np.float64]
 
 #: Lowest force of a squeeze over its largest, and over what counts as touch.
 LOWEST_SHARE, LOWEST_TOUCH = 0.15, 2.0
+#: Squeezes over those that were asked for while the object is too stiff to tell: each tells more.
+MORE_SQUEEZES = 2
 #: Largest force of a squeeze over its lowest, at least.
 LEAST_RISE = 2.5
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
@@ -87,7 +89,13 @@ class Palpation(GraspExecution):
         if self.phase != Phase.LOADING:
             return super().progress
         share = self._level / max(len(self._levels), 1)
-        return min(1.0, (len(self.squeezes) + share * self._rises) / self.palpation.squeezes)
+        return min(1.0, (len(self.squeezes) + share * self._rises) / self._wanted)
+
+    @property
+    def _wanted(self) -> int:
+        """Return how many squeezes there will be, by what has been felt."""
+        asked, too_stiff = self.palpation.squeezes, self.modulus and self.modulus.is_bound
+        return MORE_SQUEEZES * asked if too_stiff and len(self.squeezes) >= asked else asked
 
     @property
     def damage_share(self) -> float:
@@ -105,6 +113,8 @@ class Palpation(GraspExecution):
         self.peak_force = max(self.peak_force, force)
         beyond = len(self._levels) and force > OVERSHOOT * max(self._levels[-1], self._begun_with)
         self._beyond = self._beyond + 1 if beyond else 0
+        if len(self.squeezes) >= self.palpation.squeezes and self._is_late(measured):
+            return self._end_palpation(measured)      # what was asked for is known: a bound
         wrong = self._wrong(measured)
         if wrong:
             self._judge_closing(measured)
@@ -134,10 +144,13 @@ class Palpation(GraspExecution):
             return Status.MISSED_CONTACT, (
                 f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
                 f'{self._levels[-1]:.2f} N were aimed at: something stiff is between the fingers')
-        if measured.time - self._since > self.palpation.palpation_time:
+        if self._is_late(measured):
             return Status.TIMED_OUT, (f'{len(self.squeezes)} of {self.palpation.squeezes} '
                                       f'squeezes in {self.palpation.palpation_time:g} s')
         return None
+
+    def _is_late(self, measured: Measurement) -> bool:
+        return measured.time - self._since > self.palpation.palpation_time
 
     @property
     def _lowest(self) -> float:
@@ -212,18 +225,20 @@ class Palpation(GraspExecution):
 
     def _end_squeeze(self, measured: Measurement) -> list[Action]:
         self.squeezes.append(FeltSqueeze(np.array(self._rows), np.array(self._forces)))
-        last = len(self.squeezes) >= self.palpation.squeezes
         try:
             self.modulus = estimate_modulus(self.model, self.squeezes,
                                             self.palpation.joint_resolution)
         except TaskError as error:
-            if last:
+            if len(self.squeezes) >= self.palpation.squeezes:
                 self._judge_closing(measured)
                 return self._fail(Status.MISSED_CONTACT, str(error))
-        if not last:
+        if len(self.squeezes) < self._wanted:
             self._level, self._rises = 0, False
             self._aim(measured)
             return []
+        return self._end_palpation(measured)
+
+    def _end_palpation(self, measured: Measurement) -> list[Action]:
         self._judge_closing(measured)
         self.message = '; '.join(self._squeeze.notes)
         return self._finish(measured)

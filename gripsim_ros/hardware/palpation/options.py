@@ -18,7 +18,7 @@ class PalpationOptions:
     Attributes
     ----------
     squeezes : int
-        From 1 to 10.
+        From 1 to 10; up to twice as many while the object is too stiff to tell.
     levels : int
         Forces at which a squeeze rests, at least 3.
     first_force : float

@@ -82,8 +82,19 @@ def test_a_soft_object_is_squeezed_no_further_than_its_width_allows():
 def test_what_is_too_stiff_to_tell_has_a_lower_bound():
     palpation = palpated(FeelingHand(2e6, jitter=5e-4), joint_resolution=2e-3)
     assert palpation.status == Status.SUCCEEDED and palpation.modulus.is_bound
+    assert len(palpation.squeezes) == 2 * PALPATION.squeezes
     assert np.isnan(palpation.modulus.standard_error)
     assert 2e4 < palpation.modulus.youngs_modulus < 2e6
+
+
+def test_one_more_squeeze_tells_what_two_do_not():
+    """Where there is no time for it, a bound is told."""
+    known, late = (palpated(FeelingHand(2e6, jitter=5e-5), squeezes=2, joint_resolution=2e-4,
+                            palpation_time=time) for time in (60.0, 3.5))
+    assert len(known.squeezes) == 3 and not known.modulus.is_bound
+    assert known.modulus.youngs_modulus == pytest.approx(2e6, rel=0.05)
+    assert late.status == Status.SUCCEEDED and late.modulus.is_bound
+    assert len(late.squeezes) == 2
 
 
 def test_nothing_between_the_fingers_is_told():

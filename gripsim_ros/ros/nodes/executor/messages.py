@@ -47,7 +47,8 @@ PARAMETERS = (
                   'goal names nothing: keep, replan, release or stop.'),
     NodeParameter('loading_time', float, 'Longest, from touch to the planned forces [s].',
                   0.1, 600.0),
-    NodeParameter('squeezes', int, 'Of a palpation, where a goal names none.', 1, 10),
+    NodeParameter('squeezes', int, 'Of a palpation, where a goal names none; up to twice as many '
+                  'while the object is too stiff to tell.', 1, 10),
     NodeParameter('levels', int, 'Forces at which each squeeze rests.', 3, 50),
     NodeParameter('first_force', float, 'Of the grip, the most of the first squeeze [N].',
                   0.01, 100.0),
