@@ -204,8 +204,11 @@ def still(hand, body, grasp, model, truth_of, moduli, repeats: int) -> float:
                              body.material.youngs_modulus, body.material.max_pressure)
             one = StillHand(hand, grasp, truth, modulus, shares, seed)
             one.carry_out(done)
-            if done.modulus is None or done.modulus.is_bound:
-                print(f'  {modulus:7.2g}  {done.status.name} {done.message} {done.modulus}')
+            felt = done.modulus
+            if felt is None or felt.is_bound:
+                print(f'  {modulus:7.2g}  {done.status.name} {done.message} ' + (
+                    '' if felt is None else f'at least {felt.youngs_modulus:.3g} Pa, best '
+                    f'{100.0 * (felt.best / modulus - 1.0):+.1f} %'))
                 worst = np.inf
                 continue
             errors.append(done.modulus.best / modulus - 1.0)
