@@ -235,8 +235,10 @@ def table(found: list[Trial]) -> str:
                          + f' | {ends[0]} of {len(able)} | {worst:.2f} | '
                          f'{len(unable) - sum(lost)}, {lost[0]}, {lost[1]} |')
     times = [one.solve_time for one in found if np.isfinite(one.solve_time)]
-    return '\n'.join([*lines, f'programme: {1e3 * np.median(times):.2f} ms in the median, '
-                      f'{1e3 * np.max(times):.2f} ms in the slowest trial'])
+    if times:                                               # by feel
+        lines.append(f'programme: {1e3 * np.median(times):.2f} ms in the median, '
+                     f'{1e3 * np.max(times):.2f} ms in the slowest trial')
+    return '\n'.join(lines)
 
 
 def main() -> int:

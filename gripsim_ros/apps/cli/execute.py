@@ -128,13 +128,21 @@ def execute(
     write_json(answer, json, out)
     if report is not None:
         from ..report.curves.forces import write_execution_report
-        write_execution_report(answer, f'Execution of {grasps.name}, grasp {rank}', report)
+        write_execution_report(answer, f'Execution of {grasps.name}, grasp {rank}', report,
+                               _grip(model, answer['contacts']) if hold_by_feel else None)
         say(f'wrote {report}')
     if not json:
         _print(result, status)
     if progress.interrupted and status == 'CANCELED':
         return INTERRUPTED
     return DONE if status == 'SUCCEEDED' else FAULT
+
+
+def _grip(model, contacts: list[dict[str, Any]]) -> dict[str, float]:
+    """Return what each finger was planned to grip with [N]."""
+    from ...hardware.execution.plan import finger_plans, PlannedContact
+    return {finger.name: finger.force for finger in finger_plans(
+        model, [PlannedContact(one['link'], one['planned_force']) for one in contacts])}
 
 
 def _turns(path: Path, rank: int) -> list[tuple[int, dict[str, Any]]]:

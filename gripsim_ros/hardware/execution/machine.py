@@ -316,6 +316,7 @@ class GraspExecution(ExecutionState):
 
     def _give_back(self, message: str, palm: MovePalm) -> list[Action]:
         """Set down what cannot be held on; a hand that cannot, stops as it holds, unopened."""
+        message = self._with_notes(message)
         if not self._free:
             return self._end(Status.CANNOT_HOLD, message)
         self.status, self.message = Status.CANNOT_HOLD, message

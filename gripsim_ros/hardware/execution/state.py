@@ -72,13 +72,17 @@ class ExecutionState:
 
     def _fail(self, status: Status, message: str, opens: bool = False) -> list[Action]:
         """Stop; open the hand from the next fresh measurement on if that is asked for."""
-        self.status, self.message = status, message
+        self.status, self.message = status, self._with_notes(message)
         if self.plan.wishes.release or opens:
             self._stopped, self._heard = True, None
             self._enter(Phase.RELEASING, self.last, 0.0)
         else:
             self.phase = Phase.DONE
         return [StopHand()]
+
+    def _with_notes(self, message: str) -> str:
+        """Return why it ends, with what was told before, such as contacts that came early."""
+        return '; '.join(filter(None, (message, self.message)))
 
     def _end(self, status: Status, message: str) -> list[Action]:
         """Stop at once and for good."""

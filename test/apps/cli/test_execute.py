@@ -138,7 +138,15 @@ def test_planned_and_felt_forces_are_drawn_in_a_page(executor, grasps, tmp_path,
     assert main(['execute', str(grasps), '--report', str(tmp_path / 'r.html')]) == 0
     page = (tmp_path / 'r.html').read_text()
     assert 'aria-label="thumb [N]"' in page and 'loading' in page and '://' not in page
-    assert 'wrote' in capsys.readouterr().err
+    assert 'wrote' in capsys.readouterr().err and 'asked for' not in page
+
+
+def test_by_feel_the_page_tells_the_planned_grip_beside_what_is_asked_for(
+        executor, grasps, tmp_path):
+    executor.status = Result.SUCCEEDED
+    assert main(['execute', str(grasps), '--hold-by-feel', '--report',
+                 str(tmp_path / 'r.html')]) == 0
+    assert 'asked for, by feel' in (tmp_path / 'r.html').read_text()
 
 
 def test_the_grasp_of_the_file_is_sent_in_the_hands_order(executor, grasps):

@@ -79,6 +79,21 @@ def test_who_touches_first_waits_for_the_others():
     assert 'early' in execution.message and 'late' in execution.message
 
 
+@pytest.mark.parametrize('lifted', [True, False])
+def test_contacts_that_came_early_or_late_are_told_of_a_slip_too(lifted):
+    """They are why: what lies elsewhere is held elsewhere."""
+    hand = SpringyHand(off=(-OFF, 0.0, OFF), slide=0.02)
+    execution = GraspExecution(plan(replace(BY_TOUCH, lift_height=0.05, hold_time=2.0)), OPTIONS,
+                               True)
+    run(execution, hand, until=lambda: execution.phase == Phase.HOLDING)
+    hand.pads = (lambda link, force: force) if lifted else (lambda link, force: 0.0)
+    run(execution, hand)
+    assert execution.status == Status.SLIPPED
+    said = execution.message.split('; ')
+    assert said[0].startswith('the object moved 20.0 mm' if lifted else 'contact was lost')
+    assert any('early' in one for one in said[1:]) and any('late' in one for one in said[1:])
+
+
 def test_forces_rise_together():
     hand = SpringyHand((20.0, 100.0, 400.0))
     execution, worst = GraspExecution(plan(BY_TOUCH), OPTIONS, False), []

@@ -1,5 +1,6 @@
 """One chart as SVG: curves over an axis from left to right, spans of it shaded."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
@@ -10,10 +11,12 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 #: Size of one chart, and its margins left, right, above and below [pixels].
-WIDTH, HEIGHT = 520, 150
-LEFT, RIGHT, TOP, BOTTOM = 46, 10, 8, 22
-#: Colours of the simulated value and of what it is compared with.
-VALUE, LIMIT = '#4a86d0', '#c8703a'
+WIDTH, HEIGHT = 520, 162
+LEFT, RIGHT, TOP, BOTTOM = 46, 10, 20, 22
+#: Colours of the simulated value, of what it is compared with, and of what is between them.
+VALUE, LIMIT, BETWEEN = '#4a86d0', '#c8703a', '#7f9f3f'
+#: Ends of axes: these times a power of ten, whose halves are round, too.
+ROUND = 1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0
 
 
 @dataclass(frozen=True)
@@ -25,8 +28,15 @@ class Chart:
     ends: tuple[str, str]
 
 
+def axis_end(*values: Array) -> float:
+    """Return a round number somewhat above all finite values, at which an axis from 0 ends."""
+    most = 1.02 * max(1e-9, *(float(one[np.isfinite(one)].max(initial=0.0)) for one in values))
+    unit = 10.0 ** math.floor(math.log10(most))
+    return unit * next(one for one in ROUND if one * unit >= most)
+
+
 def drawn(chart: Chart, shares: Array, shaded: Sequence[bool] = (),
-          marks: Sequence[tuple[float, str]] = ()) -> str:
+          marks: Sequence[tuple[float, str]] = (), top: float = 0.0) -> str:
     """
     Return a chart as SVG.
 
@@ -39,9 +49,10 @@ def drawn(chart: Chart, shares: Array, shaded: Sequence[bool] = (),
         Whether the part before each value has a background.
     marks : sequence of (float, str)
         Shares of the axis where something begins, and what.
+    top : float
+        Where the upright axis ends; 0: by ``axis_end``.
     """
-    finite = np.concatenate([values[np.isfinite(values)] for _, _, values in chart.curves])
-    top = 1.08 * max(float(finite.max(initial=0.0)), 1e-9)
+    top = top or axis_end(*(values for _, _, values in chart.curves))
     inside = WIDTH - LEFT - RIGHT, HEIGHT - TOP - BOTTOM
     x = LEFT + inside[0] * shares
     parts = [f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" width="100%" '
@@ -59,7 +70,7 @@ def drawn(chart: Chart, shares: Array, shaded: Sequence[bool] = (),
         place = LEFT + inside[0] * share
         parts.append(f'<line x1="{place:.1f}" x2="{place:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}" '
                      'style="stroke: var(--line)" stroke-dasharray="3 2"/>'
-                     f'<text x="{place + 3:.1f}" y="{TOP + 9}">{escape(text)}</text>')
+                     f'<text x="{place:.1f}" y="{TOP - 6}">{escape(text)}</text>')
     for name, colour, values in chart.curves:
         points = [f'{a:.1f},{_height(min(b, top), top):.1f}' if not np.isnan(b) else ''
                   for a, b in zip(x, values)]

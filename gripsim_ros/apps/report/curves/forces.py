@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .chart import Chart, drawn, LIMIT, VALUE
+from .chart import axis_end, BETWEEN, Chart, drawn, LIMIT, VALUE
 
 Array = NDArray[np.float64]
 
@@ -17,7 +17,8 @@ Array = NDArray[np.float64]
 NEAREST_MARKS = 0.06
 
 
-def write_execution_report(answer: Mapping[str, Any], title: str, path: Path) -> None:
+def write_execution_report(answer: Mapping[str, Any], title: str, path: Path,
+                           grip: Mapping[str, float] | None = None) -> None:
     """
     Write a page with what came of an execution; it names no address outside itself.
 
@@ -28,12 +29,16 @@ def write_execution_report(answer: Mapping[str, Any], title: str, path: Path) ->
     title : str
     path : Path
         The file; its folder exists.
+    grip : mapping of str to float, optional
+        What each finger was planned to grip with [N], where the hand held by feel: then
+        ``finger_planned_forces`` is what was asked for.
     """
-    Path(path).write_text(execution_page(answer, title), encoding='utf-8')
+    Path(path).write_text(execution_page(answer, title, grip), encoding='utf-8')
 
 
-def execution_page(answer: Mapping[str, Any], title: str) -> str:
-    """Return the page."""
+def execution_page(answer: Mapping[str, Any], title: str,
+                   grip: Mapping[str, float] | None = None) -> str:
+    """Return the page; see ``write_execution_report``."""
     style = files(__package__.rpartition('.')[0]).joinpath('assets', 'report.css').read_text(
         encoding='utf-8')
     said = answer['status'] + (f': {answer["message"]}' if answer['message'] else '')
@@ -44,14 +49,14 @@ def execution_page(answer: Mapping[str, Any], title: str) -> str:
     return (f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
             f'</title><style>{style}</style></head><body><header><h1>{escape(title)}</h1><p>'
             f'{escape(said)}; closed in {answer["closing_time"]:.1f} s</p></header><main>'
-            f'<div class="column">{force_section(answer)}</div><div class="column"><section>'
+            f'<div class="column">{force_section(answer, grip)}</div><div class="column"><section>'
             '<h2>At the end of closing</h2><table><thead><tr><th>link</th><th class="number">'
             f'planned [N]</th><th class="number">found [N]</th></tr></thead><tbody>{rows}</tbody>'
             '</table></section></div></main></body></html>\n')
 
 
-def force_section(answer: Mapping[str, Any]) -> str:
-    """Return a chart for each finger that was planned to press, as a section."""
+def force_section(answer: Mapping[str, Any], grip: Mapping[str, float] | None = None) -> str:
+    """Return a chart for each finger that was planned to press, as a section; see above."""
     times = np.array(answer['force_times'], float)
     if len(times) < 2:
         return ('<section id="forces"><h2>Planned and felt forces</h2><p>The hand did not begin '
@@ -60,13 +65,24 @@ def force_section(answer: Mapping[str, Any]) -> str:
     shares = (times - span[0]) / span[1]
     planned, felt = (_array(answer[f'finger_{what}_forces']) for what in ('planned', 'felt'))
     ends = f'{span[0]:.1f} s', f'{times[-1]:.1f} s'
-    charts = [drawn(Chart(f'{name} [N]', (('planned', LIMIT, planned[:, k]),
-                                          ('felt', VALUE, felt[:, k])), ends),
-                    shares, marks=_marks(answer['phases'], *span))
-              for k, name in enumerate(answer['finger_names'])]
+    names, by_feel = answer['finger_names'], ''
+    curves = {'planned': (LIMIT, planned)}
+    if grip is not None:
+        carried = min((one['time'] for one in answer['phases'] if one['phase'] == 'carrying'),
+                      default=np.inf)                   # from then on as the way says
+        still = np.where(times < carried, 1.0, np.nan)
+        curves = {'planned': (LIMIT, np.outer(still, [grip.get(name, np.nan) for name in names])),
+                  'asked for, by feel': (BETWEEN, planned)}
+        by_feel = ' By feel, other forces than the planned ones may be asked for.'
+    curves['felt'] = VALUE, felt
+    top = axis_end(*(forces for _, forces in curves.values()))
+    charts = [drawn(Chart(f'{name} [N]', [(what, colour, forces[:, k]) for what, (colour, forces)
+                                          in curves.items()], ends),
+                    shares, marks=_marks(answer['phases'], *span), top=top)
+              for k, name in enumerate(names)]
     return ('<section id="forces"><h2>Planned and felt forces</h2><p>From closing on; sums of the '
-            'normal forces of each finger. Gaps: the hand cannot tell.</p>'
-            + ''.join(charts) + '</section>')
+            f'normal forces of each finger, all to one scale. Gaps: the hand cannot tell.{by_feel}'
+            f'</p>{"".join(charts)}</section>')
 
 
 def _marks(phases: Any, begin: float, length: float) -> list[tuple[float, str]]:
@@ -74,6 +90,8 @@ def _marks(phases: Any, begin: float, length: float) -> list[tuple[float, str]]:
     marks: list[tuple[float, str]] = []
     for phase in phases:
         share = (phase['time'] - begin) / length
+        if phase['phase'] == 'closing':                 # what is felt is told right after it
+            share = max(share, 0.0)
         if 0.0 <= share <= 1.0 and (not marks or share - marks[-1][0] >= NEAREST_MARKS):
             marks.append((share, phase['phase'].replace('_', ' ')))
     return marks

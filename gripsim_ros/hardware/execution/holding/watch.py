@@ -52,6 +52,15 @@ STIFFENING = 1.5
 AGAIN = 0.3
 
 
+def motor_room(plan: ExecutionPlan) -> float:
+    """Return up to which multiple of the planned forces the motors can press; ``inf``: unknown."""
+    if plan.torques is None or plan.hold is None:
+        return np.inf
+    turns = np.abs(plan.torques) > 0.0
+    return float((plan.hold.hand.joint_efforts[turns] / np.abs(plan.torques[turns])).min(
+        initial=np.inf))
+
+
 class HoldWatch(TouchWatch):
     """
     Watches all fingers of an execution that closes by touch and holds by feel.
@@ -67,7 +76,7 @@ class HoldWatch(TouchWatch):
         """Believe the plan."""
         super().__init__(plan, options)
         hold = plan.hold
-        self._hold, self._most = hold, max(1.0, hold.damage / OVERSHOOT)
+        self._hold, self._most = hold, max(1.0, min(hold.damage / OVERSHOOT, motor_room(plan)))
         self.programme = HoldProgramme(hold, self._most, options.touch_force)
         self._slip, self.belief = SlipWatch(options.touch_force), GripBelief(
             hold, self.programme, self._most)

@@ -82,10 +82,10 @@ class Wanted:
         off = np.abs(joints - self.at(time))
         return self._worst(off, self.path, f'{time:.2f} s after the beginning')
 
-    def off_goal(self, errors: Array, default: float) -> str:
+    def off_goal(self, errors: Array, default: float, when: str = 'at the end') -> str:
         """Return which joint is farther from its goal than allowed; '' where none is."""
         allowed = np.where(np.isnan(self.goal), default, self.goal)
-        return self._worst(np.abs(errors), allowed, 'at the end')
+        return self._worst(np.abs(errors), allowed, when)
 
     def _worst(self, off: Array, allowed: Array, when: str) -> str:
         joint = int(np.argmax(off - allowed))

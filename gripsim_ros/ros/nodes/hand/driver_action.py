@@ -82,16 +82,20 @@ class TrajectoryAction:
             return PATH_VIOLATED, off
         patience = (self._node.values['late'] if math.isnan(wanted.patience)
                     else wanted.patience)
-        if time > wanted.duration + patience:
-            return GOAL_VIOLATED, f'not there {patience:g} s after its time'
-        return None
+        if time <= wanted.duration + patience:
+            return None
+        late = wanted.off_goal(joints - wanted.rows[-1], self._node.values['goal_tolerance'],
+                               f'{patience:g} s after its time')
+        return (GOAL_VIOLATED, late) if late else None
 
     def _judged(self, motion: Motion, wanted: Wanted) -> tuple[int, str]:
         """Return code and text of a motion that ended by itself."""
         if motion.outcome is Outcome.REFUSED:
             return OLD_STAMP if motion.outdated else INVALID_GOAL, motion.message
         if motion.outcome not in (Outcome.REACHED, Outcome.MISSED):
-            return PATH_VIOLATED, motion.message
+            overdue = (motion.outcome is Outcome.FAILED
+                       and monotonic() > motion.started + wanted.duration)
+            return GOAL_VIOLATED if overdue else PATH_VIOLATED, motion.message
         off = wanted.off_goal(motion.errors, self._node.values['goal_tolerance'])
         return (GOAL_VIOLATED, f'{off}; {motion.message}') if off else (SUCCESSFUL, '')
 

@@ -5,7 +5,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from gripsim_ros.apps.report.curves.chart import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from gripsim_ros.apps.report.curves.chart import (
+    axis_end, BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH)
 from gripsim_ros.apps.report.curves.forces import execution_page, force_section
 
 TIMES = [2.0, 3.0, 4.0, 6.0]
@@ -35,12 +36,40 @@ def test_each_finger_has_a_chart_through_its_forces():
     charts = section.findall('svg')
     assert [chart.get('aria-label') for chart in charts] == ['thumb [N]', 'finger & co [N]']
     planned, felt = charts[1].findall('polyline')
-    shares, forces = values(planned, 1.08 * 2.0)
+    shares, forces = values(planned, 2.4)
     np.testing.assert_allclose(shares, [0.0, 0.25, 0.5, 1.0], atol=1e-3)
     np.testing.assert_allclose(forces, 2.0, atol=0.02)
-    shares, forces = values(felt, 1.08 * 2.0)
+    shares, forces = values(felt, 2.4)
     np.testing.assert_allclose(shares, [0.25, 0.5, 1.0], atol=1e-3)     # unknown at first
     np.testing.assert_allclose(forces, [1.0, 1.5, 2.0], atol=0.02)
+
+
+def test_all_fingers_have_one_scale_that_ends_at_a_round_number():
+    thumb, finger = ElementTree.fromstring(force_section(answer())).findall('svg')
+    ticks = [[text.text for text in chart.findall('text')][:3] for chart in (thumb, finger)]
+    assert ticks == [['0', '1.2', '2.4']] * 2
+    np.testing.assert_allclose(values(thumb.findall('polyline')[0], 2.4)[1], 1.0, atol=0.02)
+
+
+@pytest.mark.parametrize('most, end', [
+    (2.0, 2.4), (2.3, 2.4), (2.36, 3.0), (0.099, 0.12), (97.0, 100.0), (99.0, 120.0),
+    (0.0, 1.2e-9)])
+def test_an_axis_ends_at_a_round_number_somewhat_above_all_values(most, end):
+    np.testing.assert_allclose(axis_end(np.array([np.nan, most, 0.0])), end, rtol=1e-12)
+
+
+def test_by_feel_the_planned_force_and_what_is_asked_for_are_told_apart():
+    """As planned only until the hand carries the object along its way."""
+    phases = [*PHASES, {'phase': 'carrying', 'time': 3.5}]
+    section = ElementTree.fromstring(force_section(answer(phases=phases),
+                                                   {'thumb': 0.5, 'finger & co': 1.5}))
+    planned, asked, felt = section.findall('svg')[1].findall('polyline')
+    shares, forces = values(planned, 2.4)
+    np.testing.assert_allclose(shares, [0.0, 0.25], atol=1e-3)
+    np.testing.assert_allclose(forces, 1.5, atol=0.02)
+    np.testing.assert_allclose(values(asked, 2.4)[1], 2.0, atol=0.02)
+    keys = section.findall('div')[1]
+    assert [''.join(key.itertext()) for key in keys] == ['planned', 'asked for, by feel', 'felt']
 
 
 def test_what_is_not_known_between_leaves_a_gap():
@@ -53,6 +82,13 @@ def test_phases_are_marked_where_they_begin_and_never_on_each_other():
     texts = [text.text for text in chart.findall('text')]
     assert [t for t in texts if t in ('closing', 'loading', 'holding', 'setting down')] == [
         'closing', 'loading', 'setting down']
+
+
+def test_closing_is_marked_though_forces_are_told_right_after_it_begins():
+    told = answer(phases=[{'phase': 'waiting', 'time': 1.98}, {'phase': 'closing', 'time': 1.99}])
+    chart = ElementTree.fromstring(force_section(told)).find('svg')
+    texts = [text.text for text in chart.findall('text')]
+    assert 'closing' in texts and 'waiting' not in texts
 
 
 def test_the_page_escapes_what_it_is_told_and_needs_no_network():

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from execution_cases import PERIOD, run, TIPS
+from execution_cases import OPTIONS, PERIOD, run, TIPS
 from holding_cases import (
     BY_FEEL, by_feel, DAMAGE, FORCES, FRICTION, hold_plan, HoldingHand, slow_pads,
     step, UNLOADING, WEIGHT)
@@ -146,6 +146,19 @@ def test_limits_of_the_grip(damage, level):
     assert found == level if level else (1.0 < found < 10.0 and
                                          execution.status == Status.SUCCEEDED)
     assert (execution.status == Status.CANNOT_HOLD) == (damage == 1.0)
+
+
+def test_no_more_is_asked_for_than_the_motors_can_press():
+    """A stiff object, of which damage is far: where nothing holds it, and when it slips."""
+    times, made = 2.0, by_feel(hold=hold_plan(damage=20.0)).plan
+    efforts = np.minimum(made.hold.hand.joint_efforts, 1.0)
+    made = replace(made, torques=efforts / times, hold=replace(
+        made.hold, hand=replace(made.hold.hand, joint_efforts=efforts)))
+    execution = GraspExecution(made, replace(OPTIONS, settle_time=1.0), True)
+    run(execution, HoldingHand(0.25 * FRICTION))
+    asked = np.array([row for _, row, _ in execution.felt])
+    assert asked.max(axis=0) == pytest.approx(times * np.array(FORCES))
+    assert execution.status == Status.CANNOT_HOLD
 
 
 def test_planned_forces_are_told_with_their_raise():

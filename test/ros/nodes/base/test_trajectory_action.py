@@ -47,25 +47,27 @@ ATOL_THERE = 0.05
 class Goal(GoalEnd):
     """A goal of an action as the driver sees it."""
 
-    def __init__(self, cancelled=False, tolerance=()):
+    def __init__(self, cancelled=False, tolerance=(), patience=None, path=()):
         point = JointTrajectoryPoint(positions=CLOSED.tolist(), time_from_start=Duration(sec=1))
-        listed = [SimpleNamespace(name=name, position=value) for name, value in tolerance]
+        listed = [[SimpleNamespace(name=name, position=value) for name, value in pairs]
+                  for pairs in (path, tolerance)]
         self.request = SimpleNamespace(
             trajectory=JointTrajectory(joint_names=list(NAMES), points=[point]),
-            multi_dof_trajectory=SimpleNamespace(points=[]), path_tolerance=[],
-            goal_tolerance=listed, goal_time_tolerance=Duration())
+            multi_dof_trajectory=SimpleNamespace(points=[]), path_tolerance=listed[0],
+            goal_tolerance=listed[1], goal_time_tolerance=patience or Duration())
         self.is_cancel_requested = cancelled
 
 
-def carried_out(monkeypatch, motion, goal, cancel):
+def carried_out(monkeypatch, motion, goal, cancel, sample=None):
     """Return the result of a goal that a motion carries out."""
-    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
-                        SimpleNamespace(Result=SimpleNamespace))
+    kinds = SimpleNamespace(Result=SimpleNamespace, Feedback=lambda: SimpleNamespace(
+        desired=SimpleNamespace(), actual=SimpleNamespace(), error=SimpleNamespace()))
+    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory', kinds)
     action = object.__new__(driver_action.TrajectoryAction)
     action._node = SimpleNamespace(
         follow=lambda trajectory: motion, cancel=cancel,
-        sample=SimpleNamespace(time=0.0, positions=OPEN),
-        values={'goal_tolerance': TOLERANCE, 'follow_tolerance': 0.1},
+        sample=sample or SimpleNamespace(time=0.0, positions=OPEN),
+        values={'goal_tolerance': TOLERANCE, 'follow_tolerance': 0.1, 'late': 2.0},
         hand=SimpleNamespace(joint_names=NAMES))
     return action.execute(goal)
 
@@ -77,12 +79,13 @@ def carried_out(monkeypatch, motion, goal, cancel):
     (Outcome.REFUSED, 0.0, {}, 'aborted', -1),
     (Outcome.REFUSED, 0.0, {'outdated': True}, 'aborted', -3),
     (Outcome.FAILED, 0.0, {}, 'aborted', -4),
+    (Outcome.FAILED, 0.0, {'started': 1.1}, 'aborted', -5),
     (Outcome.STOPPED, 0.0, {'cancelled': True}, 'canceled', -4)])
 def test_a_goal_ends_as_its_motion_does(monkeypatch, outcome, off, wishes, end, code):
-    monkeypatch.setattr(trajectory_action, 'FollowJointTrajectory',
-                        SimpleNamespace(Result=SimpleNamespace))
     wishes = dict(wishes)
-    motion = Motion([], [], [], outdated=wishes.pop('outdated', False))
+    ago = wishes.pop('started', np.nan)                     # the goal lasts a second
+    motion = Motion([], [], [], outdated=wishes.pop('outdated', False),
+                    started=time.monotonic() - ago)
     errors = np.zeros(7)
     errors[0] = off
     goal = Goal(**wishes)
@@ -103,6 +106,26 @@ def test_what_is_there_before_its_time_is_told_at_its_time(monkeypatch, cancelle
     carried_out(monkeypatch, motion, goal, lambda motion: None)
     assert goal.end == end and least <= time.monotonic() - now
     assert not cancelled or time.monotonic() < now + 1.0
+
+
+@pytest.mark.parametrize('off, patience, tolerance, end, text', [
+    (0.03, Duration(nanosec=500_000_000), (), 'aborted', '0.0300 rad 0.5 s after its time, '),
+    (0.03, Duration(), (), 'aborted', '0.0300 rad 2 s after its time, '),
+    (0.03, Duration(sec=-1), (), 'succeeded', ''),
+    (0.01, Duration(nanosec=500_000_000), (), 'succeeded', ''),
+    (0.03, Duration(nanosec=500_000_000), [(NAMES[0], 0.04)], 'succeeded', '')])
+def test_a_hand_that_is_late_is_told_where_a_joint_is_not_at_its_goal(
+        monkeypatch, off, patience, tolerance, end, text):
+    """It still goes on 3 s after its time, and ends there once it was looked at."""
+    motion, goal = Motion([], [], [], started=time.monotonic()), Goal(
+        tolerance=tolerance, patience=patience, path=[(name, -1.0) for name in NAMES])
+    goal.publish_feedback = lambda message: motion.finish(Outcome.REACHED, 'reached', np.zeros(7))
+    sample = SimpleNamespace(time=motion.started + 4.0,
+                             positions=CLOSED + off * (np.arange(7) == 0))
+    motion.begin = motion.started - 1.0                     # it ends at once where it is there
+    result = carried_out(monkeypatch, motion, goal, lambda motion: None, sample)
+    assert goal.end == end and result.error_code == (-5 if text else 0)
+    assert text in result.error_string and (NAMES[0] in result.error_string) == bool(text)
 
 
 # -- with it ----------------------------------------------------------------------------------
