@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array, IntArray
 from ..batches import (
     AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED,
-    PATCH_THIN)
+    PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
 from ..contact.geometry.curved_surface import joined_sides
 from ..errors import MeshError
@@ -213,7 +213,8 @@ def solve_contact(body: ElasticBody, contact: ContactProblem,
 
     Notes
     -----
-    With elasticity ``auto`` the body's own compliance is taken where a patch is too wide or
+    Depths end at a share of the thickness, but where a wall as a whole yields the rest. With
+    elasticity ``auto`` the body's own compliance is taken where a patch is too wide or
     too deep for the object's thickness. Where the body cannot be prepared, or its nodes are
     too coarse for the patches, the answer is the half-space's, with its flags.
     """
@@ -238,6 +239,20 @@ def _solve_on_body(body: ElasticBody, contact: ContactProblem,
 
 def _solve(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
            compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
+    nodes = contact.nodes
+    limits = body.options.forces.max_depth_ratio * contact.thickness[nodes.patches]
+    if (nodes.depths > limits).any():
+        if compliance is not None:
+            yielding = replace(contact, flags=contact.flags & ~PATCH_THROUGH)
+            patches = _load(body, yielding, layers, compliance, loaded_shares)
+            if (patches.solution.dents <= limits[patches.solution.rows]).all():
+                return patches
+        contact = replace(contact, nodes=replace(nodes, depths=np.minimum(nodes.depths, limits)))
+    return _load(body, contact, layers, compliance, loaded_shares)
+
+
+def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
+          compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
     nodes, options = contact.nodes, body.options
     solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
                                     loaded_shares)

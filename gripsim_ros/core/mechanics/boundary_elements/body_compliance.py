@@ -182,6 +182,10 @@ class NodeCorrection:
         """Add rows ``(r,)`` of the correction to those ``(r, k)`` of the half-space, in place."""
         _add_rows(rows, self.columns, self.weights, self.responses, compliance)
 
+    def moves(self, forces: Array) -> Array:
+        """Return how far nodes sink beyond the half-space by forces ``(k,)`` on all [m]."""
+        return self.node_forces(forces) @ self.responses
+
     def node_forces(self, forces: Array) -> Array:
         """Return forces ``(u,)`` about the used nodes that stand for those on the nodes [N]."""
         loads = np.zeros(len(self.used))
