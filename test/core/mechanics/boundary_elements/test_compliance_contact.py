@@ -165,6 +165,20 @@ def test_a_wall_that_gives_way_is_not_pressed_through(sheet, elasticity, through
     assert through or found.solution.dents.max() < 0.1 * wall
 
 
+def test_a_link_through_a_wall_that_gives_way_presses_one_face(sheet):
+    """Where it would come out of the undeformed sheet it touches nothing."""
+    wall = 3e-3
+    near, far = paraboloid(0.01, 5e-3, 80), paraboloid(0.01, 15e-3, 80)
+    turned = replace(near, points=near.points * [1.0, -1.0, -1.0] + [0.0, 0.0, 0.5 * wall],
+                     normals=-near.normals)
+    both = join(turned, replace(far, points=far.points - [0.0, 0.0, 0.5 * wall]))
+    both = replace(both, links=np.zeros(2, np.int64))
+    alone = solve_contact(sheet, ContactProblem(turned, np.zeros(1, int), np.full(1, wall)), {})
+    found = solve_contact(sheet, ContactProblem(both, np.zeros(2, int), np.full(2, wall)), {})
+    assert found.results.rows.tolist() == [0]
+    assert_allclose(found.results.forces, alone.results.forces)
+
+
 @pytest.mark.parametrize('elasticity', ['half_space', 'body'])
 def test_a_body_that_is_dented_itself_is_pressed_through(slab, elasticity):
     """Depths end at a share of the thickness, as if contact had found no more."""
