@@ -7,11 +7,12 @@ from functools import cached_property
 
 import numpy as np
 
-from ..arrays import Array, IntArray
+from ..arrays import Array, BoolArray, IntArray
 from ..batches import (
     AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED,
-    PATCH_THIN)
+    PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
+from ..bodies.mesh import sum_by_label, unit_rows
 from ..contact.geometry.curved_surface import joined_sides
 from ..errors import MeshError
 from ..hand import HandLink
@@ -19,7 +20,8 @@ from .boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from .boundary_elements.disk_cache import LazyCompliance
 from .boundary_elements.tangential_loads import TangentialLoads
 from .contact.bonded_layer import LayerCompliance, fit_layer
-from .contact.contact_forces import ContactForces, PatchNodes, solve_contact_forces
+from .contact.contact_forces import (
+    ContactForces, greatest_depths, PatchNodes, solve_contact_forces)
 from .contact.patch_resultants import (
     PatchResultants, press_alone, summarise_patches, validity_flags)
 from .contact.warm_start import WarmStarts
@@ -36,6 +38,8 @@ HERTZ_STRAIN = 0.75 * np.pi
 #: Least way from a centre of pressure to an edge of the body that its own compliance knows: over
 #: the distance of its nodes, and over the contact's radius [-].
 EDGE_SPACINGS, EDGE_RADII = 1.1, 0.9
+#: Largest cosine between the directions of patches on both faces of a wall.
+OPPOSED = -0.5
 
 
 class ElasticBody:
@@ -213,7 +217,8 @@ def solve_contact(body: ElasticBody, contact: ContactProblem,
 
     Notes
     -----
-    With elasticity ``auto`` the body's own compliance is taken where a patch is too wide or
+    Depths end at a share of the thickness, but where a wall as a whole yields the rest. With
+    elasticity ``auto`` the body's own compliance is taken where a patch is too wide or
     too deep for the object's thickness. Where the body cannot be prepared, or its nodes are
     too coarse for the patches, the answer is the half-space's, with its flags.
     """
@@ -238,6 +243,36 @@ def _solve_on_body(body: ElasticBody, contact: ContactProblem,
 
 def _solve(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
            compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
+    nodes = contact.nodes
+    limits = body.options.forces.max_depth_ratio * contact.thickness[nodes.patches]
+    if (nodes.depths > limits).any():
+        if compliance is not None:
+            passed = _passed(contact)[nodes.patches]
+            yielding = replace(contact, flags=contact.flags & ~PATCH_THROUGH, nodes=replace(
+                nodes, depths=np.where(passed, -np.inf, nodes.depths)))
+            patches = _load(body, yielding, layers, compliance, loaded_shares)
+            if (patches.solution.dents <= limits[patches.solution.rows]).all():
+                return patches
+        contact = replace(contact, nodes=replace(nodes, depths=np.minimum(nodes.depths, limits)))
+    return _load(body, contact, layers, compliance, loaded_shares)
+
+
+def _passed(contact: ContactProblem) -> BoolArray:
+    """
+    Return which patches (p,) are on the far face of a wall that their link presses.
+
+    The wall goes before the link, which meets that face only while it is thought to stay.
+    """
+    nodes, count = contact.nodes, len(contact.thickness)
+    deepest = greatest_depths(nodes.depths, nodes.patches, count)
+    ways = unit_rows(sum_by_label(nodes.normals, nodes.patches, count))
+    behind = ((nodes.links[:, None] == nodes.links) & (ways @ ways.T < OPPOSED)
+              & (deepest[:, None] > deepest) & (deepest > 0.0))
+    return np.asarray(behind.any(axis=1) & (deepest > contact.thickness))
+
+
+def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
+          compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
     nodes, options = contact.nodes, body.options
     solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
                                     loaded_shares)

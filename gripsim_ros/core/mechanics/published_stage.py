@@ -93,7 +93,7 @@ def evaluate_published(body: ElasticBody, hand: HandModel, contacts: ContactBatc
 
 def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builder: StateBuilder,
               i: int, by_cells: bool, by_pseudo_inverse: bool) -> None:
-    contact, asked = contact_problem(body, contacts, i), contacts.configurations
+    contact, asked = contact_problem(contacts, i), contacts.configurations
     patches = solve_contact(body, contact, pad_layers(hand.links, contact.nodes.links))
     if not patches.results.count:
         return

@@ -69,24 +69,23 @@ def evaluate_contacts(body: ElasticBody, hand: HandModel,
     return builder.build()
 
 
-def contact_problem(body: ElasticBody, contacts: ContactBatch, i: int) -> ContactProblem:
+def contact_problem(contacts: ContactBatch, i: int) -> ContactProblem:
     """Return the patches of configuration ``i`` as the contact problem takes them."""
     first, last = int(contacts.patch_offsets[i]), int(contacts.patch_offsets[i + 1])
     offsets = contacts.node_offsets[first:last + 1]
     rows = slice(int(offsets[0]), int(offsets[-1])) if last > first else slice(0, 0)
     patches = np.repeat(np.arange(last - first), np.diff(offsets))
-    thickness = contacts.patch_thickness[first:last]
-    limit = body.options.forces.max_depth_ratio * thickness[patches]
     nodes = PatchNodes(
         contacts.node_points_object[rows], contacts.node_normals_object[rows],
-        contacts.node_areas[rows], np.minimum(contacts.node_depths[rows], limit), patches,
+        contacts.node_areas[rows], contacts.node_depths[rows], patches,
         contacts.patch_links[first:last])
-    return ContactProblem(nodes, contacts.patch_flags[first:last], thickness)
+    return ContactProblem(nodes, contacts.patch_flags[first:last],
+                          contacts.patch_thickness[first:last])
 
 
 def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builder: StateBuilder,
               i: int) -> None:
-    contact, asked = contact_problem(body, contacts, i), contacts.configurations
+    contact, asked = contact_problem(contacts, i), contacts.configurations
     nodes, palm, settled = contact.nodes, asked.T_object_palm[i], asked.settled_object[i]
     patches = solve_contact(body, contact, pad_layers(hand.links, nodes.links),
                             body.warm_starts.lookup(palm, nodes.links))

@@ -25,7 +25,7 @@ from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contac
 MIN_OVERLAPPING = 12
 #: Least cosine between a patch normal and the last one; else the coarse grid is repeated.
 CONVERGED_COSINE = np.cos(0.35)
-#: Largest overlap over the thickness [-]: beyond it two pads would meet.
+#: Largest overlap over the thickness [-]: beyond it two pads would meet, unless the wall yields.
 THICKNESS_LIMIT = 0.45
 #: Range of loaded nodes over those wanted in which the final grid is not fitted again.
 COUNT_BAND = (0.6, 1.7)
@@ -219,7 +219,7 @@ def _nearest_label(points: Array, grid: SamplingGrid, spacing: float,
 
 def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
                 others: bool) -> Patch | None:
-    """Choose the nodes of a final grid, limit their depths and set the flags."""
+    """Choose the nodes of a final grid and set the flags."""
     if not depths_are_shortest(samples, own, pair.indenter, pair.T_object_indenter):
         return None
     greatest = float(samples.depths[own].max())
@@ -233,8 +233,7 @@ def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
         flags |= PATCH_THROUGH
     return Patch(samples.points[chosen], samples.normals[chosen],
                  samples.grid.spacing ** 2 / samples.slopes[chosen],
-                 np.minimum(samples.depths[chosen], THICKNESS_LIMIT * thickness), thickness,
-                 flags, side, samples.grid.frame[2].copy())
+                 samples.depths[chosen], thickness, flags, side, samples.grid.frame[2].copy())
 
 
 def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:

@@ -25,18 +25,21 @@ from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_fu
 from .integrals import assemble
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
-from .remesh import QuadraticSurface, quadratic_surfaces
-from .shell import solve_shell
+from .remesh import divided, QuadraticSurface, quadratic_surfaces
+from .shell import bending_radius, solve_shell
 
 
 #: Largest number of nodes of the surface.
 NODE_COUNT = 2400
 #: Least thickness of a wall over the distance of neighbouring nodes, by boundary elements and of
 #: a shell; less is too stiff [-].
-MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.25
-#: Nodes of a shell's answer and of its elements, over those of boundary elements at most: its
-#: equations are sparse [-].
-SHELL_NODES = 1.5, 3.0
+MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.175
+#: Largest distance of neighbouring nodes of a shell over sqrt(radius x thickness), the way over
+#: which a dent of it fades [-].
+FADING_SPACINGS = 0.95
+#: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
+#: most, over those of boundary elements: its equations are sparse [-].
+SHELL_NODES = 1.5, 1.8
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +182,10 @@ class NodeCorrection:
         """Add rows ``(r,)`` of the correction to those ``(r, k)`` of the half-space, in place."""
         _add_rows(rows, self.columns, self.weights, self.responses, compliance)
 
+    def moves(self, forces: Array) -> Array:
+        """Return how far nodes sink beyond the half-space by forces ``(k,)`` on all [m]."""
+        return self.node_forces(forces) @ self.responses
+
     def node_forces(self, forces: Array) -> Array:
         """Return forces ``(u,)`` about the used nodes that stand for those on the nodes [N]."""
         loads = np.zeros(len(self.used))
@@ -287,7 +294,8 @@ def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * counts[0])):
         return None
     try:
-        surface, fine = (next(quadratic_surfaces(mesh, count)) for count in counts)
+        surface = next(quadratic_surfaces(mesh, counts[1]))
+        fine = divided(surface, mesh)
         normals = node_normals(surface)
         with threadpool_limits(limits=1, user_api='blas'):
             found = solve_shell(surface, fine, normals, poisson_ratio, mesh.volume, wall)
@@ -297,7 +305,14 @@ def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
         return None
     return BodyCompliance(
         surface.points, surface.elements, _beyond_half_space(normals, *found, poisson_ratio),
-        SHELL_SPACINGS * surface.spacing)
+        _least_wall(surface))
+
+
+def _least_wall(surface: QuadraticSurface) -> float:
+    """Return the least thickness of a shell that the nodes resolve [m]."""
+    spacing = surface.spacing
+    return max(SHELL_SPACINGS * spacing,
+               (spacing / FADING_SPACINGS) ** 2 / bending_radius(surface))
 
 
 def _pushes_inwards(normals: Array, moves: Array) -> bool:

@@ -24,7 +24,7 @@ from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
 from .node_count import REFERENCE_ERROR, wanted_nodes
 
 #: Version of the numbers; part of a stored compliance's key.
-VERSION = 4
+VERSION = 5
 #: Step, largest and least of the Poisson's ratios for which compliances are made: in units of
 #: the modulus they hardly depend on it.
 RATIO_STEP, MAX_RATIO, MIN_RATIO = 0.05, 0.49, -0.95
@@ -45,7 +45,7 @@ class ComplianceOptions(Options, section='compliance'):
     Attributes
     ----------
     node_count : int
-        Nodes on the surface at most, of a shell half as many again; time grows with the
+        Nodes on the surface at most, of a shell 1.8 times as many; time grows with the
         third power, memory and disk space with the second.
     folder : str
         Where compliances are kept; empty: nowhere.

@@ -95,6 +95,11 @@ def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[Quadrati
         raise refusal
 
 
+def divided(surface: QuadraticSurface, mesh: TriangleMesh) -> QuadraticSurface:
+    """Return each element in four, with their nodes on the mesh; those there were come first."""
+    return _on_mesh(mesh, surface.points, surface.parts)
+
+
 def _bases(mesh: TriangleMesh, node_count: int) -> Iterator[tuple[TriangleMesh, TriangleMesh]]:
     """Yield bodies, the mesh or its hull, each with a closed mesh of it to begin with."""
     # A closed surface has a quadratic triangle for two nodes.

@@ -129,6 +129,17 @@ def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Arra
             1.0 / np.sqrt(squares))
 
 
+def bending_radius(surface: QuadraticSurface) -> float:
+    """Return the radius that half of the elements are bent by, at least [m]."""
+    corners = surface.points[surface.elements]
+    tangents = np.einsum('ks,mkx->msx', shape_slopes(
+        TRIANGLE_NODES[:3].mean(axis=0)[None], TRIANGLE_SIDES)[0], corners)
+    _, turns = _normals(tangents, np.einsum('kst,mkx->mstx', TRIANGLE_CURVATURES, corners))
+    lengths = tangents @ tangents.swapaxes(1, 2)
+    bends = np.linalg.eigvals(np.linalg.solve(lengths, turns @ tangents.swapaxes(1, 2)))
+    return float(1.0 / max(np.median(np.abs(bends).max(axis=1)), 1e-300))
+
+
 def _assemble(fine: QuadraticSurface, poisson_ratio: float, thickness: float
               ) -> tuple[csc_matrix, IntArray, float, float]:
     """

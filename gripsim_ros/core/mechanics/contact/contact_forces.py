@@ -89,7 +89,8 @@ class ContactForceOptions(Options, section='forces'):
     softening : float
         Softening of the half-space solution, see ``half_space.GRID_SOFTENING`` [-].
     max_depth_ratio : float
-        Depths are cut at this share of the object's thickness [-].
+        Depths end at this share of the object's thickness [-]; where its own compliance is
+        known, less the way that the whole wall yields.
 
     Raises
     ------
@@ -135,6 +136,13 @@ class ContactForces:
     compliance_factor: Array
     factor_order: IntArray
     correction: NodeCorrection | None = None
+
+    @property
+    def dents(self) -> Array:
+        """Return displacements ``(c,)`` less the way of the body about each candidate [m]."""
+        if self.correction is None:
+            return self.displacements
+        return self.displacements - self.correction.moves(self.forces)
 
     @property
     def strain_energy(self) -> float:

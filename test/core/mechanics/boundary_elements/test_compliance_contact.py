@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from compliance_cases import ball_response
 
-from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN
+from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
@@ -49,6 +49,13 @@ def slab(tmp_path_factory):
     folder = str(tmp_path_factory.mktemp('kept'))
     return {name: elastic_body(mesh, name, replace(FEW, folder=folder))
             for name in ('half_space', 'body', 'auto')}
+
+
+@pytest.fixture(scope='module')
+def sheet():
+    """Return a sheet of 3 mm, a shell."""
+    return elastic_body(shapes.box([0.06, 0.06, 3e-3], edge_length=0.01), 'body',
+                        ComplianceOptions(400))
 
 
 def pinch(depth, count=100, radius=0.04):
@@ -140,6 +147,47 @@ def test_a_wall_that_bends_is_not_strained_by_that():
     assert patches.results.magnitudes < 0.7 * local.results.magnitudes
     assert not (patches.flags & PATCH_STRAINED).any()
     assert (patches.results.indentations > 0.9 * patches.results.radii).all()
+
+
+@pytest.mark.parametrize('elasticity, through', [('half_space', True), ('body', False),
+                                                 ('auto', False)])
+def test_a_wall_that_gives_way_is_not_pressed_through(sheet, elasticity, through):
+    """A pad goes deeper than the sheet is thick, which bends; one face is dented by a tenth."""
+    wall, depth = 3e-3, 5e-3
+    patch = paraboloid(0.01, depth, 80)
+    patch = replace(patch, points=patch.points * [1.0, -1.0, -1.0] + [0.0, 0.0, 0.5 * wall],
+                    normals=-patch.normals)
+    contact = ContactProblem(patch, np.array([PATCH_THROUGH]), np.array([wall]))
+    found = solve_contact(sheet.answering(elasticity), contact, {})
+    assert (found.flags & PATCH_THROUGH > 0).tolist() == [through]
+    assert (found.flags & PATCH_THIN).all()
+    assert_allclose(found.results.depths, 0.45 * wall if through else depth)
+    assert through or found.solution.dents.max() < 0.1 * wall
+
+
+def test_a_link_through_a_wall_that_gives_way_presses_one_face(sheet):
+    """Where it would come out of the undeformed sheet it touches nothing."""
+    wall = 3e-3
+    near, far = paraboloid(0.01, 5e-3, 80), paraboloid(0.01, 15e-3, 80)
+    turned = replace(near, points=near.points * [1.0, -1.0, -1.0] + [0.0, 0.0, 0.5 * wall],
+                     normals=-near.normals)
+    both = join(turned, replace(far, points=far.points - [0.0, 0.0, 0.5 * wall]))
+    both = replace(both, links=np.zeros(2, np.int64))
+    alone = solve_contact(sheet, ContactProblem(turned, np.zeros(1, int), np.full(1, wall)), {})
+    found = solve_contact(sheet, ContactProblem(both, np.zeros(2, int), np.full(2, wall)), {})
+    assert found.results.rows.tolist() == [0]
+    assert_allclose(found.results.forces, alone.results.forces)
+
+
+@pytest.mark.parametrize('elasticity', ['half_space', 'body'])
+def test_a_body_that_is_dented_itself_is_pressed_through(slab, elasticity):
+    """Depths end at a share of the thickness, as if contact had found no more."""
+    contact = replace(pinch(1e-3), flags=np.full(2, PATCH_THROUGH), thickness=np.full(2, 2e-3))
+    cut = replace(contact, nodes=replace(contact.nodes,
+                                         depths=np.minimum(contact.nodes.depths, 0.45 * 2e-3)))
+    deep, ended = (solve_contact(slab[elasticity], one, {}) for one in (contact, cut))
+    assert_array_equal(deep.solution.forces, ended.solution.forces)
+    assert (deep.flags & PATCH_THROUGH).all()
 
 
 def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
