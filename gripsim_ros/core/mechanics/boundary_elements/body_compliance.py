@@ -26,17 +26,14 @@ from .integrals import assemble
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
 from .remesh import divided, QuadraticSurface, quadratic_surfaces
-from .shell import bending_radius, solve_shell
+from .shell import solve_shell
+from .shell_nodes import least_wall, surface_of_wall
 
 
 #: Largest number of nodes of the surface.
 NODE_COUNT = 2400
-#: Least thickness of a wall over the distance of neighbouring nodes, by boundary elements and of
-#: a shell; less is too stiff [-].
-MIN_SPACINGS, SHELL_SPACINGS = 1.8, 0.175
-#: Largest distance of neighbouring nodes of a shell over sqrt(radius x thickness), the way over
-#: which a dent of it fades [-].
-FADING_SPACINGS = 0.95
+#: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
+MIN_SPACINGS = 1.8
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
@@ -294,7 +291,7 @@ def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * counts[0])):
         return None
     try:
-        surface = next(quadratic_surfaces(mesh, counts[1]))
+        surface = surface_of_wall(mesh, wall, counts[1])
         fine = divided(surface, mesh)
         normals = node_normals(surface)
         with threadpool_limits(limits=1, user_api='blas'):
@@ -305,14 +302,7 @@ def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
         return None
     return BodyCompliance(
         surface.points, surface.elements, _beyond_half_space(normals, *found, poisson_ratio),
-        _least_wall(surface))
-
-
-def _least_wall(surface: QuadraticSurface) -> float:
-    """Return the least thickness of a shell that the nodes resolve [m]."""
-    spacing = surface.spacing
-    return max(SHELL_SPACINGS * spacing,
-               (spacing / FADING_SPACINGS) ** 2 / bending_radius(surface))
+        least_wall(surface))
 
 
 def _pushes_inwards(normals: Array, moves: Array) -> bool:

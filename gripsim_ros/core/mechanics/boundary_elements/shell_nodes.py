@@ -1,0 +1,34 @@
+"""How close nodes of a thin wall must be: its dents fade over sqrt(radius x thickness)."""
+
+import contextlib
+
+import numpy as np
+
+from ...bodies import TriangleMesh
+from ...errors import MeshError
+from .remesh import QuadraticSurface, quadratic_surfaces
+from .shell import bending_radius
+
+#: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
+SHELL_SPACINGS = 0.175
+#: Largest distance of neighbouring nodes over sqrt(radius x thickness), and one that is close
+#: enough: more nodes cost more than they tell [-].
+FADING_SPACINGS, CLOSE_SPACINGS = 0.95, 0.6
+
+
+def least_wall(surface: QuadraticSurface) -> float:
+    """Return the least thickness of a wall that the nodes of a surface resolve [m]."""
+    spacing = surface.spacing
+    return max(SHELL_SPACINGS * spacing,
+               (spacing / FADING_SPACINGS) ** 2 / bending_radius(surface))
+
+
+def surface_of_wall(mesh: TriangleMesh, wall: float, most: int) -> QuadraticSurface:
+    """Return a surface of as many nodes as dents of a wall [m] need, at most about ``most``."""
+    surface = next(quadratic_surfaces(mesh, most))
+    enough = CLOSE_SPACINGS * min(np.sqrt(bending_radius(surface) * wall), wall / SHELL_SPACINGS)
+    share = (surface.spacing / enough) ** 2
+    if share < 1.0:
+        with contextlib.suppress(MeshError):
+            surface = next(quadratic_surfaces(mesh, int(share * most)))
+    return surface
