@@ -14,7 +14,7 @@ from gripsim_ros.core.mechanics.boundary_elements.quadrature import (
     enclosed_volume, nodal_areas, rigid_motions)
 from gripsim_ros.core.mechanics.boundary_elements.remesh import quadratic_surfaces
 from gripsim_ros.core.mechanics.boundary_elements.shell_nodes import (
-    CLOSE_SPACINGS, least_wall, SHELL_SPACINGS, surface_of_wall)
+    CLOSE_SPACINGS, least_wall, surface_of_wall)
 
 RATIO, WALL, SIDE = 0.3, 3e-3, 0.06
 #: Faces are flat and nodes on them, but for the rounding of their places.
