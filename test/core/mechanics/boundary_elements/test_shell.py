@@ -148,7 +148,7 @@ def test_a_hollow_ball_dents_as_reissner_says(wall, least):
 def test_walls_are_shells_while_nodes_are_farther_apart(wall, of_a_shell):
     """Beyond, boundary elements are nearer to finite elements (11 against 14 % at 9 mm)."""
     mesh = cup_mesh(wall)
-    found = _of_shell(mesh, RATIO, 1200)
+    found = _of_shell(mesh, RATIO, 700)
     assert (found is not None) == of_a_shell
     if of_a_shell:
         assert found.least_thickness == least_wall(found.surface) < wall
@@ -170,12 +170,10 @@ def test_walls_need_nodes_as_near_as_a_dent_fades(radius, resolved):
 def test_a_wall_has_no_more_nodes_than_its_dents_need():
     """A cup of 3 mm has, with 4,320 at most, 1,978 nodes: 2 % off by finite elements, as 3,242."""
     mesh = cup_mesh(3e-3)
-    surface = surface_of_wall(mesh, 3e-3, 4320)
+    surface, few = (surface_of_wall(mesh, 3e-3, most) for most in (3000, 1500))
     wanted = CLOSE_SPACINGS * np.sqrt(0.04 * 3e-3)
     assert_allclose(surface.spacing, wanted, rtol=0.15)
-    few = surface_of_wall(mesh, 3e-3, 1500)
-    assert few.spacing > wanted and len(few.points) == len(next(quadratic_surfaces(
-        mesh, 1500)).points)
+    assert few.spacing > wanted
 
 
 @pytest.mark.parametrize('radius', [0.02, 0.04])
@@ -215,7 +213,7 @@ def test_forces_and_ways_are_reciprocal():
     ids=['box', 'ball', 'rod', 'mug with a handle'])
 def test_what_is_more_than_a_wall_is_no_shell(mesh):
     """A ball and a rod have something opposite everywhere, and a handle is no wall."""
-    assert solve(mesh, 1200, thickness(mesh))[2] is None
+    assert solve(mesh, 700, thickness(mesh))[2] is None
 
 
 def test_thick_bodies_stay_with_boundary_elements():
