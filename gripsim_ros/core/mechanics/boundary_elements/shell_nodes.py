@@ -13,7 +13,7 @@ from .shell import bending_radius
 SHELL_SPACINGS = 0.175
 #: Largest distance of neighbouring nodes over sqrt(radius x thickness), and one that is close
 #: enough: more nodes cost more than they tell [-].
-FADING_SPACINGS, CLOSE_SPACINGS = 0.95, 0.6
+FADING_SPACINGS, CLOSE_SPACINGS = 0.95, 0.68
 
 
 def least_wall(surface: QuadraticSurface) -> float:
