@@ -180,12 +180,8 @@ class StillHand:
             self.time += PERIOD
 
 
-def still(hand, body, grasp, model, truth_of, moduli, repeats: int) -> float:
-    """
-    Print a row for each modulus of a body that does not move; return the largest error.
-
-    ``truth_of(modulus)`` returns the ``GripModel`` that the hand feels.
-    """
+def still(hand, body, grasp, model, truth, moduli, repeats: int) -> float:
+    """Print a row for each modulus; return the largest error. The hand feels ``truth``."""
     options, palpation = grasps.execution_options(), palpation_options()
     options = replace(options, loading_time=palpation.palpation_time)
     rows = grasp.trajectory
@@ -198,7 +194,7 @@ def still(hand, body, grasp, model, truth_of, moduli, repeats: int) -> float:
               / (0.5 * sum(planned.values())) for link in model.links]
     worst = 0.0
     for modulus in moduli:
-        truth, errors, told, peaks, damage = truth_of(modulus), [], [], [], []
+        errors, told, peaks, damage = [], [], [], []
         for seed in range(repeats):
             done = Palpation(plan, options, False, palpation, model,
                              body.material.youngs_modulus, body.material.max_pressure)
@@ -263,8 +259,8 @@ def main() -> int:
                 elasticity=elasticity) for elasticity in (arguments.elasticity, 'body'))
             print(f'{name}: {arguments.elasticity} feels what the body\'s own compliance bears; '
                   f'{arguments.repeats} times each, median (largest)')
-            worst = max(worst, still(hand, body, grasp, model, lambda modulus: truth,
-                                     arguments.moduli, arguments.repeats))
+            worst = max(worst, still(hand, body, grasp, model, truth, arguments.moduli,
+                                     arguments.repeats))
             continue
         models = {one: prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
                                           hand=hand_as_simulated(hand), elasticity=one)

@@ -31,8 +31,8 @@ FORCES = np.array([0.3, 0.6, 1.2, 2.5, 5.0, 6.0])
 
 def elements_truth(hand, body, grasp, model, modulus: float, longest: float, share: float):
     """Return a ``GripModel`` of what finite elements bear for a modulus [Pa]."""
-    begin, label = time.process_time(), body.label
-    thing = GraspObject(body.mesh, replace(body.material, youngs_modulus=modulus), label)
+    begin = time.process_time()
+    thing = GraspObject(body.mesh, replace(body.material, youngs_modulus=modulus), body.label)
     squeeze = HandSqueeze(thing, hand, grasp.T_object_palm, grasp.trajectory[-1],
                           mechanics_options('half_space'))
     wanted = np.unique(np.minimum(model.way_at(modulus, FORCES), longest))
@@ -81,7 +81,7 @@ def main() -> int:
                                    arguments.edge_share)
             for elasticity, model in models.items():
                 print(f'  {elasticity}: {arguments.repeats} times, median (largest)')
-                worst = max(worst, still(hand, body, grasp, model, lambda _: truth, [modulus],
+                worst = max(worst, still(hand, body, grasp, model, truth, [modulus],
                                          arguments.repeats))
     print(f'largest error {100.0 * worst:.1f} %')
     return 0

@@ -80,7 +80,7 @@ class Palpation(GraspExecution):
         self._readings: list[tuple[Array, float]] = []
         self._levels, self._level, self._rises = np.zeros(0), 0, True
         self._rest_from: float | None = None
-        self._begun_with = 0.0      # force of the grip when the squeeze began [N]
+        self._begun_with = 0.0      # force of the grip [N] until it is let go of to the aim
         self._beyond = 0            # measurements in a row with too much force
 
     @property
@@ -111,14 +111,16 @@ class Palpation(GraspExecution):
         """Bring the grip from force to force; read joints and pads where it rests."""
         force = self._squeeze.felt(measured)
         self.peak_force = max(self.peak_force, force)
+        if len(self._levels) and force <= OVERSHOOT * self._levels[-1]:
+            self._begun_with = 0.0
         beyond = len(self._levels) and force > OVERSHOOT * max(self._levels[-1], self._begun_with)
         self._beyond = self._beyond + 1 if beyond else 0
-        if len(self.squeezes) >= self.palpation.squeezes and self._is_late(measured):
-            return self._end_palpation(measured)      # what was asked for is known: a bound
         wrong = self._wrong(measured)
         if wrong:
             self._judge_closing(measured)
             return self._fail(*wrong)
+        if self._is_late(measured):
+            return self._end_palpation(measured)      # what was asked for is known: a bound
         if not len(self._levels):
             self._begin_squeeze(measured)
         if self._rest_from is None and not self._squeeze.rests(measured):
@@ -144,7 +146,7 @@ class Palpation(GraspExecution):
             return Status.MISSED_CONTACT, (
                 f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
                 f'{self._levels[-1]:.2f} N were aimed at: something stiff is between the fingers')
-        if self._is_late(measured):
+        if self._is_late(measured) and len(self.squeezes) < self.palpation.squeezes:
             return Status.TIMED_OUT, (f'{len(self.squeezes)} of {self.palpation.squeezes} '
                                       f'squeezes in {self.palpation.palpation_time:g} s')
         return None
