@@ -30,7 +30,8 @@ BENCHMARKS = {
     'scans': 'planning.scans',
     'settling': 'mechanics.settling', 'simulated': 'hardware.simulated', 'soak': 'suite.soak',
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp',
-    'soft_bodies': 'finite_elements.soft_bodies', 'sweep': 'planning.sweep',
+    'soft_bodies': 'finite_elements.soft_bodies', 'soft_contacts': 'hardware.soft_contacts',
+    'sweep': 'planning.sweep',
     'touch': 'hardware.touch', 'touch_driver': 'hardware.touch_driver',
     'touch_stiffness': 'hardware.touch_stiffness',
     'trial': 'trials.run'}
@@ -42,7 +43,7 @@ BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
            'node_memory', 'palpate', 'palpate_elements', 'planar_closure', 'published',
            'quantitative', 'scans',
            'simulated',
-           'soak_driver', 'soft_bodies',
+           'soak_driver', 'soft_bodies', 'soft_contacts',
            'fault_figure', 'touch', 'touch_driver', 'touch_stiffness',
            'trial')
 

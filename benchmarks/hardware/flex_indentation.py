@@ -15,12 +15,15 @@ import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
 from gripsim_ros.core.bodies import GraspObject, Material
+from gripsim_ros.core.bodies.shapes import sphere
 from gripsim_ros.hardware.sim.options import default_options
+from gripsim_ros.hardware.sim.soft_contacts import SoftContacts
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
 from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
 
 Array = NDArray[np.float64]
 
+PADS = 'upper_pad', 'lower_pad'
 POISSON_RATIO, FRICTION = 0.3, 0.01
 #: Density over modulus [kg/m^3/Pa]: at rest mass does not matter, and MuJoCo's solve needs it.
 DENSITY_SHARE = 1e-2
@@ -87,10 +90,14 @@ class Pressed:
 
 
 class FlexPress:
-    """A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z."""
+    """
+    A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z.
+
+    ``yielding``: where balls touch it yields as in the simulated hand (``SoftContacts``).
+    """
 
     def __init__(self, mesh, soft: SoftMesh, modulus: float, pad: str,
-                 density_share: float = DENSITY_SHARE):
+                 density_share: float = DENSITY_SHARE, yielding: bool = False):
         import mujoco
         self._mujoco, self.pad = mujoco, pad
         density = density_share * modulus
@@ -99,8 +106,8 @@ class FlexPress:
         spec = mujoco.MjSpec()
         spec.option.timestep, spec.option.gravity = options.time_step, [0.0, 0.0, 0.0]
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-        for _ in range(2):
-            body = spec.worldbody.add_body(mocap=True, pos=[0.0, 0.0, 1.0])
+        for name in PADS:
+            body = spec.worldbody.add_body(name=name, mocap=True, pos=[0.0, 0.0, 1.0])
             ball = pad == 'ball'
             body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE if ball
                           else mujoco.mjtGeom.mjGEOM_BOX,
@@ -112,6 +119,9 @@ class FlexPress:
         nodes = [self.model.body(node_name(i)) for i in range(len(soft.nodes))]
         self._nodes = np.array([node.id for node in nodes])
         self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
+        self._yielding = SoftContacts(
+            self.model, self.soft, mesh, modulus, POISSON_RATIO,
+            dict.fromkeys(PADS, sphere(BALL_RADIUS, 0.001))) if yielding else None
         self._height = float(soft.nodes[:, 2].max())
         self._place(0.0)
         mujoco.mj_forward(self.model, self.data)
@@ -128,10 +138,25 @@ class FlexPress:
             for k in range(count + round(REST_TIME / step)):
                 self._place(before + (depth - before) * min(1.0, (k + 1) / count))
                 self._calm(np.exp(-step / DAMPING_TIME))
-                self._mujoco.mj_step(self.model, self.data)
+                self._step()
             before = depth
             found.append(self._measure(depth))
         return found
+
+    def _step(self) -> None:
+        if self._yielding is None:
+            self._mujoco.mj_step(self.model, self.data)
+            return
+        self._mujoco.mj_step1(self.model, self.data)
+        touching = []
+        for i, contact in enumerate(self.data.contact):
+            side = int(contact.geom[1] >= 0)
+            geom = int(contact.geom[side])
+            name = PADS[int(self.model.geom_bodyid[geom] == self.model.body(PADS[1]).id)]
+            touching.append((name, geom, 2.0 * side - 1.0, i))
+        self._yielding.give_way(self.data, touching, np.eye(4))
+        self._mujoco.mj_step2(self.model, self.data)
+        self._yielding.remember(self.data)
 
     def _calm(self, share: float) -> None:
         """Damp the nodes and take away rigid motion: between two balls a body is unstable."""
@@ -160,6 +185,20 @@ class FlexPress:
     def warned(self) -> int:
         """Return in how many steps MuJoCo's solve did not converge."""
         return int(sum(warning.number for warning in self.data.warning))
+
+
+def way_of_balls(forces, radius: float, modulus: float) -> Array:
+    """
+    Return how far each of two balls of ``BALL_RADIUS`` goes into a ball between them (n,) [m].
+
+    Hertz's contact less what the far side lifts: Tatara, J. Eng. Mater. Technol. 113, 1991.
+    """
+    forces = np.asarray(forces, float)
+    plane, gap = modulus / (1.0 - POISSON_RATIO**2), 1.0 / (1.0 / radius + 1.0 / BALL_RADIUS)
+    spot = (0.75 * forces * gap / plane) ** (1.0 / 3.0)
+    away = np.hypot(spot, 2.0 * radius)
+    far = (2.0 * (1.0 + POISSON_RATIO) * radius**2 / away**3 + (1.0 - POISSON_RATIO**2) / away)
+    return spot**2 / gap - forces * far / (np.pi * modulus)
 
 
 def stiffness(soft: SoftMesh, modulus: float):

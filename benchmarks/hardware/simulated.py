@@ -23,7 +23,8 @@ from gripsim_ros.core.pipeline import Pipeline
 from gripsim_ros.core.planning import GraspEvaluator, Task
 from gripsim_ros.core.transforms import inverse, transform
 from gripsim_ros.hardware.sim.options import default_options
-from gripsim_ros.hardware.sim.world import nearest_motion, World
+from gripsim_ros.hardware.sim.world import World
+from gripsim_ros.hardware.sim.world_model import nearest_motion
 from gripsim_ros.library.in_process import link_shapes, mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.library.workers import run

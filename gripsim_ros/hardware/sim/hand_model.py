@@ -70,6 +70,34 @@ def joint_pace(hand: HandModel) -> Array:
     return hand.joint_stiffness / STIFFNESS
 
 
+def mimic_rows(model) -> list[int]:
+    """Return the equations of a ``mujoco.MjModel`` by which joints follow others."""
+    import mujoco
+    return np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_JOINT).tolist()
+
+
+def damping_times(model, hand: HandModel, dofs: NDArray[np.intp], damping: float) -> Array:
+    """
+    Return by how much damping of control, joint and mimic makes joints late (J,) [s].
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+    hand : HandModel
+    dofs : (J,) int
+        Of the joints in the model.
+    damping : float
+        Of the control at ``STIFFNESS`` [N m s/rad].
+    """
+    own = model.dof_damping
+    dampings = own[dofs] + damping * joint_pace(hand)
+    for row in mimic_rows(model):
+        moved = dofs == model.jnt_dofadr[model.eq_obj2id[row]]
+        follower = model.jnt_dofadr[model.eq_obj1id[row]]
+        dampings[moved] += own[follower] * model.eq_data[row, 1]**2
+    return dampings / hand.joint_stiffness
+
+
 def hand_spec(mesh_folder: Path):
     """Return a specification of the SDH with meshes of a folder, named as those of the URDF."""
     return urdf_spec(share_directory() / HAND_URDF,

@@ -1,6 +1,7 @@
 """A hand and an object in MuJoCo, step by step: set-points in, joints, poses and forces out."""
 
 from collections import deque
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,12 +13,14 @@ from ...core.bodies import GraspObject
 from ...core.hand import HandModel
 from ...core.transforms import inverse, transform
 from .arm import ArmMount, SimulatedArm
-from .hand_model import joint_pace
+from .hand_model import damping_times, mimic_rows
 from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
+from .soft_contacts import soft_contacts_of, SoftContacts
 from .world_model import (
-    OBJECT, PALM_TARGET, SoftMesh, add_object, add_obstacles, hand_world, node_name)
+    OBJECT, PALM_TARGET, SoftMesh, add_object, add_obstacles, hand_world, nearest_motion,
+    node_name)
 
 Array = NDArray[np.float64]
 
@@ -98,10 +101,11 @@ class World:
             raise SimulationError(f'MuJoCo refuses the model: {error}') from error
         self.data = mujoco.MjData(self.model)
         self._index(hand)
+        self._yielding = self._soft_contacts()
         self.arm = None if arm is None else SimulatedArm(arm, self.model, self.data)
         self.lifted, self._lifted_at = False, 0.0
         self.setpoints = np.array(joints, float)
-        self._lead = self._damping_times()
+        self._lead = damping_times(self.model, hand, self._velocities, options.joint_damping)
         self._guide = PalmGuide(options, T_world_palm)
         self._place_hand(T_world_palm)
 
@@ -147,23 +151,9 @@ class World:
     def _mimics(self):
         """Yield addresses of mimic joint and its source, and the polynomial between them."""
         model = self.model
-        for i in self._equations():
+        for i in mimic_rows(model):
             yield (model.jnt_qposadr[model.eq_obj1id[i]],
                    model.jnt_qposadr[model.eq_obj2id[i]], model.eq_data[i, :5])
-
-    def _equations(self) -> list[int]:
-        """Return the rows of the equations by which joints follow others."""
-        return np.flatnonzero(self.model.eq_type == self._mujoco.mjtEq.mjEQ_JOINT).tolist()
-
-    def _damping_times(self) -> Array:
-        """Return by how much damping of control, joint and mimic makes joints late (J,) [s]."""
-        own = self.model.dof_damping
-        damping = own[self._velocities] + self.options.joint_damping * joint_pace(self.hand)
-        for row in self._equations():
-            moved = self._velocities == self.model.jnt_dofadr[self.model.eq_obj2id[row]]
-            follower = self.model.jnt_dofadr[self.model.eq_obj1id[row]]
-            damping[moved] += own[follower] * self.model.eq_data[row, 1]**2
-        return damping / self.hand.joint_stiffness
 
     # -- moving ----------------------------------------------------------------------
 
@@ -182,8 +172,30 @@ class World:
             keep = np.exp(-options.time_step / options.support_time)
             data.qvel[self._dofs] *= keep
         self._load_hand()
-        self._mujoco.mj_step(self.model, data)
+        self._advance()
         self._touches = None
+
+    def _soft_contacts(self) -> SoftContacts | None:
+        if self.soft is None or self.grasp_object is None:
+            return None
+        return soft_contacts_of(self.model, self.soft, self.grasp_object, self.hand, self.options)
+
+    def _advance(self) -> None:
+        """Go on by one time step; a soft object yields where links touch it."""
+        if self._yielding is None:
+            self._mujoco.mj_step(self.model, self.data)
+            return
+        self._mujoco.mj_step1(self.model, self.data)
+        self._yielding.give_way(self.data, self._touching_links(), self.T_world_object)
+        self._mujoco.mj_step2(self.model, self.data)
+        self._yielding.remember(self.data)
+
+    def _touching_links(self) -> Iterator[tuple[str, int, float, int]]:
+        """Yield link, geom, sign of the force on the link and number of contacts that count."""
+        for i, contact in enumerate(self.data.contact):
+            link, geom, sign = self._touching_link(contact)
+            if link and contact.efc_address >= 0:
+                yield link, geom, sign, i
 
     def _load_hand(self) -> None:
         """Let the support of a lifted object bear less and less."""
@@ -313,31 +325,31 @@ class World:
 
     def _find_touches(self) -> list[TouchPoint]:
         found, wrench, wrong, pressed = [], np.zeros(6), [], dict[str, Array]()
-        for i, contact in enumerate(self.data.contact):
-            link, geom, sign = self._touching_link(contact)
-            if link and contact.efc_address >= 0:
-                self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
-                frame = sign * contact.frame.reshape(3, 3)
-                if self._cuts(contact, geom, frame[0]):
-                    wrong.append(len(found))
-                else:
-                    pressed[link] = pressed.get(link, np.zeros(3)) + wrench[0] * frame[0]
-                found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
-                                        wrench[:3] @ frame))
+        for link, geom, sign, i in self._touching_links():
+            contact = self.data.contact[i]
+            self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
+            frame = sign * contact.frame.reshape(3, 3)
+            deeper = 0.0 if self._yielding is None else self._yielding.depth(link)
+            if self._cuts(contact, geom, frame[0], MOST_OVERLAP + deeper):
+                wrong.append(len(found))
+            else:
+                pressed[link] = pressed.get(link, np.zeros(3)) + wrench[0] * frame[0]
+            found.append(TouchPoint(link, contact.pos.copy(), float(wrench[0]),
+                                    wrench[:3] @ frame))
         for i in (i for i in wrong if found[i].link in pressed):
             along = pressed[found[i].link]
             found[i] = replace(found[i], normal_force=float(
                 found[i].force @ along / max(np.linalg.norm(along), 1e-300)))
         return found
 
-    def _cuts(self, contact, geom: int, inward: Array) -> bool:
+    def _cuts(self, contact, geom: int, inward: Array, overlap: float) -> bool:
         """Return whether the plane of a contact cuts a convex geom, as no true one can."""
         mesh, corners = self.model.geom_dataid[geom], np.zeros((1, 3))
         if mesh >= 0:
             first = self.model.mesh_vertadr[mesh]
             corners = self.model.mesh_vert[first:first + self.model.mesh_vertnum[mesh]]
         reach = (corners @ (self.data.geom_xmat[geom].reshape(3, 3).T @ inward)).min()
-        return bool(reach + inward @ (self.data.geom_xpos[geom] - contact.pos) < -MOST_OVERLAP)
+        return bool(reach + inward @ (self.data.geom_xpos[geom] - contact.pos) < -overlap)
 
     def _touching_link(self, contact) -> tuple[str, int, float]:
         """Return link and geom of a contact with the object, and its force's sign on the link."""
@@ -379,18 +391,6 @@ class World:
         """Return the object's pose in the hand."""
         pose = self.T_world_object
         return None if pose is None else inverse(self.T_world_palm) @ pose
-
-
-def nearest_motion(before: Array, after: Array, weights: Array) -> Array:
-    """
-    Return the rigid motion (4, 4) that brings points (N, 3) nearest to others.
-
-    Kabsch, A solution for the best rotation to relate two sets of vectors, 1976.
-    """
-    first, second = (np.average(points, axis=0, weights=weights) for points in (before, after))
-    rotation, _ = Rotation.align_vectors(after - second, before - first, weights=weights)
-    matrix = rotation.as_matrix()
-    return transform(matrix, second - matrix @ first)
 
 
 def _wxyz(rotation: Array) -> Array:

@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...core.bodies import GraspObject
 from ...core.hand import HandModel
+from ...core.transforms import transform
 from .arm import add_arm, ArmMount
 from .described_hand import IMPEDANCE
 from .hand_model import whole_hand
@@ -169,6 +170,18 @@ def _add_soft(spec, grasp_object, soft: SoftMesh, T_world_object, friction, opti
     flex.vertbody = [node_name(i) for i in range(len(nodes))]
     flex.vert = np.zeros(3 * len(nodes)).tolist()
     flex.elem = soft.corners.ravel().tolist()
+
+
+def nearest_motion(before: Array, after: Array, weights: Array) -> Array:
+    """
+    Return the rigid motion (4, 4) that brings points (N, 3) nearest to others.
+
+    Kabsch, A solution for the best rotation to relate two sets of vectors, 1976.
+    """
+    first, second = (np.average(points, axis=0, weights=weights) for points in (before, after))
+    rotation, _ = Rotation.align_vectors(after - second, before - first, weights=weights)
+    matrix = rotation.as_matrix()
+    return transform(matrix, second - matrix @ first)
 
 
 def node_name(index: int) -> str:

@@ -17,9 +17,9 @@ from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.hardware.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.hardware.sim.touch import Touch, wrist_load
-from gripsim_ros.hardware.sim.world import GRAVITY, nearest_motion, World
+from gripsim_ros.hardware.sim.world import GRAVITY, World
 from gripsim_ros.hardware.sim.world_model import (
-    add_object, is_soft, node_name, SoftMesh, true_modulus)
+    add_object, is_soft, nearest_motion, node_name, SoftMesh, true_modulus)
 from gripsim_ros.library.resources import load_default_hand
 
 HAND = load_default_hand()
