@@ -274,10 +274,10 @@ class TestChoice:
         """Down by 20 mm between the fingers: free, until a post stands 11 mm below it."""
         way = np.array([0.0, 0.0, -0.02])
         grasp = made_up_grasp(1)
-        shares = np.linspace(0.0, 1.0, 11)
+        shares = np.linspace(0.0, 1.0, 6)
         moved = replace(grasp, reach=ManipulationResult(
-            HAND_ONLY, 0.0, 0.0, np.tile(CLOSED, (11, 1)),
-            np.tile(grasp.T_object_palm, (11, 1, 1)), shares, -1, ''))
+            HAND_ONLY, 0.0, 0.0, np.tile(CLOSED, (len(shares), 1)),
+            np.tile(grasp.T_object_palm, (len(shares), 1, 1)), shares, -1, ''))
         low = float(body().mesh.vertices[:, 2].min())
         post = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.011 - 0.01])
 
@@ -379,8 +379,8 @@ class TestCommand:
         mesh, pose = tmp_path / 'ball.stl', tmp_path / 'pose.yaml'
         write_ball(mesh)
         pose.write_text(yaml.safe_dump({'position': position, 'orientation': [0, 0, 0, 1]}))
-        code = main(['plan', str(mesh), '--hypotheses', '8', '--workers', '1', '--json',
-                     '--elasticity', 'half_space', '--count', '3', '--arm', str(FILE),
+        code = main(['plan', str(mesh), '--hypotheses', '4', '--workers', '1', '--json',
+                     '--elasticity', 'half_space', '--count', '2', '--arm', str(FILE),
                      '--object-pose', str(pose), *more])
         return code, json.loads(capsys.readouterr().out)
 
