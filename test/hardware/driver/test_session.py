@@ -439,7 +439,9 @@ FAULTS = ('garbage', 'noise', 'silence', 'half_line', 'wrong_numbers', 'error', 
 
 
 @pytest.mark.parametrize('host, kind', [
-    *(('127.0.0.1', kind) for kind in FAULTS), (None, 'silence'), (None, 'half_line')])
+    *(('127.0.0.1', kind) for kind in FAULTS if kind != 'half_line'), (None, 'half_line'), *(
+        pytest.param(*case, marks=pytest.mark.nightly)
+        for case in ((None, 'silence'), ('127.0.0.1', 'half_line')))])
 def test_a_fault_while_moving_stops_the_hand_and_is_told(host, kind):
     with connected(host) as (hand, session):
         motion = go(session, CLOSED, 4.0)

@@ -102,8 +102,11 @@ def test_nothing_is_crushed_and_nothing_dropped_in_silence(phase, fault):
     check(phase, fault)
 
 
-@pytest.mark.parametrize('fault', [dead, stuck, saturated], ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize('phase', [Phase.CLOSING, Phase.LOADING], ids=lambda phase: phase.name)
+@pytest.mark.parametrize('phase, fault', [
+    (Phase.CLOSING, stuck), (Phase.LOADING, dead), (Phase.LOADING, saturated), *(
+        pytest.param(*case, marks=pytest.mark.nightly) for case in (
+            (Phase.CLOSING, dead), (Phase.CLOSING, saturated), (Phase.LOADING, stuck)))],
+    ids=lambda value: value.name if isinstance(value, Phase) else value.__name__)
 def test_motors_tell_what_pads_do_not_of_what_is_nailed_down(phase, fault):
     check(phase, fault, free=False, motors=True)
 
