@@ -219,7 +219,8 @@ def test_the_command_serves_until_it_is_ended(recording):
     assert (process.returncode, out) == (0, '')
 
 
-@pytest.mark.parametrize('name', ['plan_file', 'recording'])
+@pytest.mark.parametrize('name', [
+    pytest.param('plan_file', marks=pytest.mark.nightly), 'recording'])   # by day test_beside
 def test_files_are_drawn_without_a_display(name, tmp_path, request):
     from PIL import Image
     code, out, said = gripsim('view', request.getfixturevalue(name), '--picture',
