@@ -116,7 +116,8 @@ def test_what_is_transparent_hides_nothing(alpha, hidden):
     assert bool(greens.sum() > 50) != hidden
 
 
-@pytest.mark.parametrize('blank, wide', [(0.0, True), (0.0044, False)])
+@pytest.mark.parametrize('blank, wide', [
+    pytest.param(0.0, True, marks=pytest.mark.nightly), (0.0044, False)])
 def test_blanks_are_as_wide_as_the_message_says(blank, wide):
     layers = Layers(MarkerFrame('world'))
     layers.text('ranks', np.zeros(3), 'a b', 0.008)

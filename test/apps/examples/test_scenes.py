@@ -23,7 +23,7 @@ WALL = 0.0005
 #: Lines of code that an example of the gallery has, at most.
 TEN = 10
 #: Examples that have a grasp with two hypotheses; the others are planned for every night.
-QUICK = ('tomato', 'paper_cup')
+QUICK = (pytest.param('tomato', marks=pytest.mark.nightly), 'paper_cup')
 
 
 @pytest.mark.parametrize('scene', SCENES.values(), ids=SCENES)
