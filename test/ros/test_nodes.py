@@ -458,10 +458,8 @@ def test_a_stage_that_was_stopped_is_named_and_one_that_came_back_serves(
     assert ranking(client.plan(goal())) == ranking(alone)
 
 
-# One of the stages by day, where each goes the same way, and all at night.
-@pytest.mark.parametrize('stage', [
-    pytest.param(stage, marks=[pytest.mark.nightly] * (stage != 'contact_detection'))
-    for stage in STAGES])
+@pytest.mark.nightly     # by day one that was stopped is named
+@pytest.mark.parametrize('stage', STAGES)
 def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, alone, stage):
     begin = time.monotonic()
     with paused(suite.processes[stage]):

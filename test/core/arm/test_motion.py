@@ -251,6 +251,7 @@ class TestChoice:
             assert arm().palm_pose(ends[phase]) == pytest.approx(T_end @ wanted,
                                                                  abs=10 * REACHED)
 
+    @pytest.mark.nightly     # by day one that is a region to keep out of
     def test_a_lid_over_the_object_is_the_reason(self):
         lid = box([0.6, 0.6, 0.02], [0.0, 0.0, 0.3])
         choice = choose(Task(obstacles=lid[None]))
@@ -265,6 +266,7 @@ class TestChoice:
         away = float(re.search(r': (.*) m from its first joint', motion.message)[1])
         assert 'does not reach' in motion.message and away == pytest.approx(2.0, abs=0.3)
 
+    @pytest.mark.nightly     # by day a region to keep out of
     def test_a_post_under_the_object_may_be_touched_by_it(self):
         low = float(body().mesh.vertices[:, 2].min())
         post = box([0.02, 0.02, 0.02], [0.0, 0.0, low - 0.01])

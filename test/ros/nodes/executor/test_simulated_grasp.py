@@ -303,6 +303,7 @@ def test_cancel_stops_the_hand_at_once(hand, grasp):
     assert np.abs(np.array(grasp.joint_trajectory.points[-1].positions) - stopped).max() > FAR
 
 
+@pytest.mark.nightly     # by day test_grasp_executor, and the command waits for go
 def test_a_second_grasp_at_the_same_time_is_refused_and_go_lets_the_first_close(hand, grasp):
     handle, feedback = hand.send(grasp, wait_for_go=True)
     assert wait_for(lambda: feedback and feedback[-1].phase == Phase.WAITING, LONG)
