@@ -217,6 +217,7 @@ class TestChoice:
             assert arm().palm_pose(motion.joints[last]) == pytest.approx(
                 before((0.5, 0.1, 0.0)) @ grasp.T_object_palm, abs=10 * REACHED)
 
+    @pytest.mark.nightly     # by day each alone, below
     def test_who_cannot_be_reached_is_a_failure_and_who_need_not_be_asked_is_left(self):
         far = replace(grasps()[0], T_object_palm=before([5.0, 0.0, 0.0]), hypothesis=99,
                       T_object_pregrasp=before([5.0, 0.0, 0.0]))

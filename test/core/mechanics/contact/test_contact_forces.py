@@ -215,6 +215,7 @@ def test_the_kernel_is_positive_definite_on_any_points(seed):
     assert np.linalg.eigvalsh(matrix).min() > 0.0
 
 
+@pytest.mark.nightly     # by day punches on it
 @given(seed=seeds)
 @settings(max_examples=30)
 def test_the_layer_with_shared_softening_is_positive_semi_definite(seed):
