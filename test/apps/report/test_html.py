@@ -146,6 +146,7 @@ def test_data_give_back_the_whole_motion_where_there_is_one():
     assert_allclose([row[0][1] for row in motion['forces'] if row], least)
 
 
+@pytest.mark.nightly     # by day test_browser shows it
 def test_data_give_back_where_the_arm_is_at_each_moment(undrawn):
     arm = planned_arm()
     way = reach()

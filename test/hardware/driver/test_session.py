@@ -32,7 +32,9 @@ FAST = 10.0
 FAR = OPEN + [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 #: What must never be sent: they move by themselves, or cannot be interrupted.
 FORBIDDEN = ('m', 'grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
-HOSTS = pytest.mark.parametrize('host', ['127.0.0.1', None], ids=['tcp', 'pty'])
+#: By day a line is cut in half on the pty.
+HOSTS = pytest.mark.parametrize('host', [
+    '127.0.0.1', pytest.param(None, marks=pytest.mark.nightly)], ids=['tcp', 'pty'])
 
 
 def by_joint(by_axis):
