@@ -251,7 +251,7 @@ def test_module(module, choose):
     runner = Runner(module, choose)
     with open(os.devnull, 'w') as nowhere, contextlib.redirect_stdout(nowhere), \
             contextlib.redirect_stderr(nowhere):
-        pytest.main(['-q', '-p', 'no:cacheprovider', '-k', chosen,
+        pytest.main(['-q', '-p', 'no:cacheprovider', '-m', '', '-k', chosen,
                      *(test_file(module, name) for name in files.split())], plugins=[runner])
     if runner.survivors is None:
         raise SystemExit(f'{module}: its tests could not be run as they are')

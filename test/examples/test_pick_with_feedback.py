@@ -311,7 +311,8 @@ def test_the_tutorial_gets_its_answer(asker, planner):
     assert first(lambda: asker.ask(PlanGrasps.Goal())).evaluated == lossy_planner.EVALUATED
 
 
-@pytest.mark.parametrize('lost', ['send_goal_response', 'send_result_response'])
+@pytest.mark.parametrize('lost', [
+    'send_goal_response', pytest.param('send_result_response', marks=pytest.mark.nightly)])
 def test_the_tutorial_notices_a_planner_that_is_silent(tutorial, asker, planner, lost):
     tutorial['SILENCE'] = SHORT_SILENCE
     planner.losses[lost] = lossy_planner.ALWAYS

@@ -40,9 +40,10 @@ def winding_numbers(corners, points):
 
     Source: solid angles after van Oosterom and Strackee, 1983.
     """
-    numbers = np.empty(len(points))
-    for i, point in enumerate(points):
-        a, b, c = (corners[:, k] - point for k in range(3))
+    numbers = np.zeros(len(points))     # of what is outside its box, too
+    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    for i in np.flatnonzero(((points >= low) & (points <= high)).all(axis=1)):
+        a, b, c = (corners[:, k] - points[i] for k in range(3))
         la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
         triple = np.einsum('fi,fi->f', a, np.cross(b, c))
         scale = (la * lb * lc + np.einsum('fi,fi->f', a, b) * lc

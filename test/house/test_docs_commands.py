@@ -3,6 +3,7 @@
 import importlib
 import os
 import re
+import shlex
 import subprocess
 import sys
 from functools import lru_cache
@@ -114,19 +115,34 @@ NOT_RUN = re.compile(r'[A-Z]{2}|…|tcp://|benchmarks|'
                      r'gripsim (view (?!\S+ .*--picture)|suite|record|replay|doctor)')
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize('page, count', [
-    ('quick_start.md', 1),
-    pytest.param('model/planar_closing.md', 2, marks=pytest.mark.nightly),
-    pytest.param('tutorial.md', 6, marks=pytest.mark.nightly),
-    pytest.param('sweep.md', 4, marks=pytest.mark.nightly)])
-def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
+def write_apple(path, scale):
     import trimesh
     apple = shapes.apple()
+    trimesh.Trimesh(scale * apple.vertices, apple.faces, process=False).export(path)
+
+
+@pytest.mark.slow
+def test_the_command_of_the_quick_start_runs(tmp_path, monkeypatch):
+    from gripsim_ros.apps.cli.main import main
+    (command,) = (command for command in SHELL.findall(text(ROOT / 'docs' / 'quick_start.md'))
+                  if not NOT_RUN.search(command))
+    write_apple(tmp_path / 'mug.stl', MILLIMETRES)
+    monkeypatch.chdir(tmp_path)
+    program, *arguments = shlex.split(command)
+    # By day the README's commands prepare an object.
+    assert program == 'gripsim' and main(
+        [*arguments, '--hypotheses', str(FEW), '--elasticity', 'half_space']) == 0
+    assert (tmp_path / 'mug.html').is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.nightly     # by day the commands of quick start and README run
+@pytest.mark.parametrize('page, count', [
+    ('quick_start.md', 1), ('model/planar_closing.md', 2), ('tutorial.md', 6), ('sweep.md', 4)])
+def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
     for file, scale in (('mug.stl', MILLIMETRES), ('meshes/apple.ply', 1.0)):
         (tmp_path / file).parent.mkdir(exist_ok=True)
-        trimesh.Trimesh(scale * apple.vertices, apple.faces, process=False).export(
-            tmp_path / file)
+        write_apple(tmp_path / file, scale)
     (tmp_path / 'docs' / 'images').mkdir(parents=True)
     (tmp_path / 'examples').symlink_to(ROOT / 'examples')
     script = '\n'.join(
@@ -142,12 +158,9 @@ def test_commands_of_a_page_run_in_their_order(tmp_path, page, count):
 
 @pytest.mark.slow
 def test_the_example_of_the_quick_start_runs(tmp_path, monkeypatch, capsys):
-    import trimesh
     (code,) = re.findall(r'^```python\n(.*?)^```$', text(ROOT / 'docs' / 'quick_start.md'),
                          re.MULTILINE | re.DOTALL)
-    apple = shapes.apple()
-    trimesh.Trimesh(MILLIMETRES * apple.vertices, apple.faces, process=False).export(
-        tmp_path / 'mug.stl')
+    write_apple(tmp_path / 'mug.stl', MILLIMETRES)
     monkeypatch.chdir(tmp_path)
     code = code.replace('hypotheses=40', f'hypotheses={FEW}')
     exec(compile(code, 'quick_start.md', 'exec'), {})
@@ -190,7 +203,8 @@ def test_what_the_papers_have_is_found_or_its_reason_told():
 LONG = re.compile(r'gripsim (plan|examples)|contact .*--picture')
 
 
-@pytest.mark.parametrize('long', [False, pytest.param(True, marks=pytest.mark.nightly)])
+@pytest.mark.nightly     # by day their options are looked up, and each verb has tests
+@pytest.mark.parametrize('long', [False, True])
 def test_commands_of_the_papers_table_run(tmp_path, monkeypatch, capsys, long):
     import trimesh
     from gripsim_ros.apps.cli.main import main

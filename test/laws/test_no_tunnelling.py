@@ -38,7 +38,8 @@ def closings(planner, pipeline):
     return rows.values()
 
 
-@pytest.fixture(scope='module', params=sorted(OBJECTS))
+@pytest.fixture(scope='module', params=[
+    pytest.param('mug', marks=pytest.mark.nightly), 'sheet'])
 def run(request):
     mesh = OBJECTS[request.param]
     grasp_object, hand = GraspObject(mesh, STIFF), load_default_hand()

@@ -85,6 +85,7 @@ def test_doubling_the_density_doubles_the_holding_forces(hand, planned):
         assert ratio == pytest.approx(2.0, rel=RTOL_DENSITY)
 
 
+@pytest.mark.nightly     # by day test_indentation
 def test_halving_the_modulus_nearly_doubles_the_indentation_at_equal_force(hand):
     stiff = replace(APPLE, youngs_modulus=1.0e5)
     soft = replace(APPLE, youngs_modulus=0.5e5)
@@ -150,6 +151,7 @@ def test_the_undeformed_centre_of_mass_would_give_another_verdict(hand, monkeypa
     pytest.fail('the verdict was the same for every grasp')
 
 
+@pytest.mark.nightly     # by day test_planner turns hypotheses
 def test_turning_object_and_task_together_leaves_order_and_scores(hand):
     turn = from_rotation_vector(np.array([0.02, 0.01, -0.03, 0.5, -0.3, 0.8]))
     mesh = shapes.apple()

@@ -75,6 +75,7 @@ def test_a_solid_ball_is_quantitative_whatever_its_modulus(modulus):
     assert pressed(shapes.sphere(0.03, 0.003), modulus, 0.03).quantitative
 
 
+@pytest.mark.nightly     # by day a ball of any modulus
 @given(modulus=st.floats(5.0, 8.0).map(lambda power: 10.0 ** power),
        factor=st.floats(0.1, 10.0))
 @settings(max_examples=8)

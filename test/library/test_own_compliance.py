@@ -108,7 +108,8 @@ def test_progress_tells_what_goes_on_after_the_search(beside):
     assert steps in (['closing the best again'], [PREPARING, 'closing the best again'])
 
 
-@pytest.mark.parametrize('step', ['', 'closing the best again'])
+@pytest.mark.parametrize('step', [
+    pytest.param('', marks=pytest.mark.nightly), 'closing the best again'])
 def test_an_end_before_the_decision_leaves_the_answer_of_half_spaces(step, searched, folder):
     judged = []
 
@@ -148,6 +149,7 @@ def test_what_cannot_be_prepared_is_answered_by_half_spaces_with_one_warning(
                for g in found.grasps)
 
 
+@pytest.mark.nightly     # by day test_disk_cache has none
 def test_without_a_folder_it_is_prepared_after_the_search(monkeypatch, tmp_path, beside):
     (tmp_path / 'gripsim').write_text('a file, no folder')
     monkeypatch.setattr(in_process, 'cache_directory', lambda: tmp_path / 'gripsim')
@@ -193,7 +195,7 @@ def test_what_is_not_asked_for_is_planned_as_in_the_options(beside, searched):
     assert numbers(plan_grasps(ball(), options=fast, **PLAN).grasps) == numbers(searched.grasps)
 
 
-@pytest.mark.parametrize('workers', [1, 2])
+@pytest.mark.parametrize('workers', [1, pytest.param(2, marks=pytest.mark.nightly)])
 def test_a_stiff_object_is_planned_by_half_spaces_and_nothing_is_prepared(monkeypatch, workers):
     def fail(*_):
         pytest.fail('prepares')

@@ -149,6 +149,7 @@ def test_two_stages_are_those_of_one_process_to_the_last_bit(client, alone):
         file: file.stat().st_mtime_ns for file in prepared.glob('*/sha256')}
 
 
+@pytest.mark.nightly     # by day library/test_own_compliance
 def test_what_has_no_own_compliance_is_answered_by_half_spaces_with_the_words_of_one_process(
         client):
     mesh = ball().mesh
@@ -204,6 +205,7 @@ def test_grasps_come_in_the_frame_of_the_request(client, alone):
             atol=ATOL_ROUNDOFF)
 
 
+@pytest.mark.nightly     # by day four at once are cancelled, below
 def test_four_requests_at_once_are_each_ranked_as_if_alone(client):
     goals = [goal(ball(radius), hypotheses=4, seed=seed)
              for radius, seed in ((0.03, 0), (0.035, 1), (0.04, 2), (0.03, 3))]
@@ -456,10 +458,8 @@ def test_a_stage_that_was_stopped_is_named_and_one_that_came_back_serves(
     assert ranking(client.plan(goal())) == ranking(alone)
 
 
-# One of the stages by day, where each goes the same way, and all at night.
-@pytest.mark.parametrize('stage', [
-    pytest.param(stage, marks=[pytest.mark.nightly] * (stage != 'contact_detection'))
-    for stage in STAGES])
+@pytest.mark.nightly     # by day one that was stopped is named
+@pytest.mark.parametrize('stage', STAGES)
 def test_a_stage_that_is_silent_is_named_within_the_time_limit(suite, client, alone, stage):
     begin = time.monotonic()
     with paused(suite.processes[stage]):
@@ -559,9 +559,10 @@ def test_a_request_that_names_no_model_of_the_object_is_planned_by_that_of_the_o
 
 @pytest.mark.parametrize('node, name, value, reason', [
     ('grasp_planner', 'planner_config', 'no_such_file.yaml', 'no_such_file.yaml'),
-    ('grasp_planner', 'materials', 3, 'must be str'),
-    ('grasp_planner', 'credits', 2, 'read-only'),
-    ('deformation', 'mechanics_config', '', 'read-only')])
+    ('deformation', 'mechanics_config', '', 'read-only'), *(
+        pytest.param(*case, marks=pytest.mark.nightly) for case in (
+            ('grasp_planner', 'materials', 3, 'must be str'),
+            ('grasp_planner', 'credits', 2, 'read-only')))])
 def test_what_cannot_change_says_so(client, alone, node, name, value, reason):
     refused = set_parameter(client, node, name, value)
     assert not refused.successful and reason in refused.reason, refused

@@ -103,7 +103,8 @@ def test_triangles_with_colours_are_not_lit():
     assert {c[0] for c in colours(ball(coloured=True)) if c[1] == 0} == {255}
 
 
-@pytest.mark.parametrize('alpha, hidden', [(1.0, True), (0.95, False)])
+@pytest.mark.parametrize('alpha, hidden', [
+    pytest.param(1.0, True, marks=pytest.mark.nightly), (0.95, False)])
 def test_what_is_transparent_hides_nothing(alpha, hidden):
     """A green rod through the object: seen where alpha is below 1."""
     array = ball(alpha)
@@ -116,7 +117,8 @@ def test_what_is_transparent_hides_nothing(alpha, hidden):
     assert bool(greens.sum() > 50) != hidden
 
 
-@pytest.mark.parametrize('blank, wide', [(0.0, True), (0.0044, False)])
+@pytest.mark.parametrize('blank, wide', [
+    pytest.param(0.0, True, marks=pytest.mark.nightly), (0.0044, False)])
 def test_blanks_are_as_wide_as_the_message_says(blank, wide):
     layers = Layers(MarkerFrame('world'))
     layers.text('ranks', np.zeros(3), 'a b', 0.008)

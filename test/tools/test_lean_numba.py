@@ -78,6 +78,7 @@ def said_by(script, folder):
                           stdout=subprocess.PIPE).stdout.splitlines()
 
 
+@pytest.mark.nightly     # by day the kernels of all tests are
 @pytest.mark.skipif(numba.version_info[:2] != (0, 68), reason='does nothing with this numba')
 def test_what_is_compiled_leanly_is_made_once_and_runs_in_any_process(tmp_path):
     (tmp_path / 'kernels.py').write_text(KERNELS)

@@ -71,6 +71,10 @@ def test_two_runs_make_the_same_bytes(name, table):
     assert generator.stl_bytes(*make(table)) == generator.stl_bytes(*make(table))
 
 
+# A palm takes ten times as long as a finger.
+@pytest.mark.parametrize('name', [
+    'finger', 'finger_tip', 'knuckle', pytest.param('palm', marks=pytest.mark.nightly)],
+    indirect=True)
 def test_the_files_are_what_the_table_makes(name, mesh, table):
     vertices, faces = generator.MAKERS[name](table)
     made = trimesh.Trimesh(vertices * MILLIMETRE, faces, process=False)

@@ -10,26 +10,31 @@ import trimesh
 import yaml
 
 
-def test_a_new_hand_can_be_checked_drawn_and_moved(tmp_path):
-    urdf = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1))
-    code, _, err = gripsim('hand', 'new', urdf, '--out', tmp_path / 'own.yaml')
+@pytest.fixture(scope='module')
+def slider(tmp_path_factory):
+    """Return the file of a new hand: two fingers that slide by one motor."""
+    folder = tmp_path_factory.mktemp('hand')
+    urdf = box_hands.write_urdf(folder, box_hands.sliding_gripper(1))
+    code, _, err = gripsim('hand', 'new', urdf, '--out', folder / 'own.yaml')
     assert code == 0 and 'gripsim hand check' in err
-    code, out, err = gripsim('hand', 'check', tmp_path / 'own.yaml',
-                             '--picture', tmp_path / 'own.png')
+    return folder / 'own.yaml'
+
+
+def test_a_new_hand_can_be_checked_drawn_and_moved(tmp_path, slider):
+    code, out, err = gripsim('hand', 'check', slider, '--picture', tmp_path / 'own.png')
     assert code == 0 and 'can serve' in err and 'fault' not in out
     assert Image.open(tmp_path / 'own.png').size[0] > 400
     assert 'data:image/png' in (tmp_path / 'own.html').read_text()
-    code, out, _ = gripsim('fk', '--hand', tmp_path / 'own.yaml', '--joints', '0.01', '--json')
+    code, out, _ = gripsim('fk', '--hand', slider, '--joints', '0.01', '--json')
     assert code == 0 and 'finger_1' in out
 
 
-def test_a_hand_that_cannot_serve_is_told_in_one_line(tmp_path):
-    urdf = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(2))
-    gripsim('hand', 'new', urdf, '--out', tmp_path / 'own.yaml')
-    facts = yaml.safe_load((tmp_path / 'own.yaml').read_text())
-    facts['preshapes'] = {'still': {'open': [0.04, 0.04], 'closed': [0.04, 0.04]}}
-    (tmp_path / 'own.yaml').write_text(yaml.safe_dump(facts))
-    code, out, err = gripsim('hand', 'check', tmp_path / 'own.yaml')
+def test_a_hand_that_cannot_serve_is_told_in_one_line(slider):
+    facts = yaml.safe_load(slider.read_text())
+    facts['preshapes'] = {'still': {'open': [0.04], 'closed': [0.04]}}
+    still = slider.with_name('still.yaml')
+    still.write_text(yaml.safe_dump(facts))
+    code, out, err = gripsim('hand', 'check', still)
     assert code == 2 and 'two fingers must close' in out and 'cannot serve' in err
 
 
@@ -41,10 +46,8 @@ def test_what_is_no_hand_is_refused_and_leaves_no_file(tmp_path):
     assert_refused(gripsim('hand', 'check', tmp_path / 'none.yaml'), 'no such file')
 
 
-def test_no_verb_takes_a_hand_that_it_cannot_have(tmp_path):
-    own, grasps, tape = tmp_path / 'own.yaml', tmp_path / 'grasps.json', tmp_path / 'r.mcap'
-    urdf = box_hands.write_urdf(tmp_path, box_hands.turning_hand(3))
-    assert gripsim('hand', 'new', urdf, '--out', own)[0] == 0
+def test_no_verb_takes_a_hand_that_it_cannot_have(tmp_path, slider):
+    own, grasps, tape = slider, tmp_path / 'grasps.json', tmp_path / 'r.mcap'
     grasps.write_text(json.dumps({'hand': {'file': str(own)}, 'grasps': [{}]}))
     tape.write_bytes(b'')
     for words, told in (
@@ -58,11 +61,9 @@ def test_no_verb_takes_a_hand_that_it_cannot_have(tmp_path):
         assert_refused(gripsim(*words), told)
 
 
-def test_grasps_of_another_hand_are_refused_and_of_a_changed_one_told(tmp_path, capsys):
+def test_grasps_of_another_hand_are_refused_and_of_a_changed_one_told(slider, capsys):
     from gripsim_ros.apps.cli.inputs import hand_of_grasps, InputError
-    urdf = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1))
-    own = tmp_path / 'own.yaml'
-    assert gripsim('hand', 'new', urdf, '--out', own)[0] == 0
+    own = slider
     hand = hand_of_grasps(str(own), {})
     told = {'name': hand.name, 'id': hand.id, 'file': str(own)}
     assert hand_of_grasps('', {'hand': told}) is hand
@@ -76,12 +77,10 @@ def test_grasps_of_another_hand_are_refused_and_of_a_changed_one_told(tmp_path, 
     assert 'have changed since' in said and len(said.splitlines()) == 1
 
 
-def test_a_pad_of_ones_own_hand_is_pressed_into_an_object(tmp_path):
-    urdf, own = box_hands.write_urdf(tmp_path, box_hands.sliding_gripper(1)), tmp_path / 'own.yaml'
-    assert gripsim('hand', 'new', urdf, '--out', own)[0] == 0
+def test_a_pad_of_ones_own_hand_is_pressed_into_an_object(tmp_path, slider):
     trimesh.creation.box((0.04, 0.04, 0.04)).subdivide().subdivide().export(tmp_path / 'box.stl')
     words = ('indent', tmp_path / 'box.stl', '--at', '0 0 0.1', '--along', '0 0 -1',
-             '--depth', '0.0005', '--hand', own)
+             '--depth', '0.0005', '--hand', slider)
     code, out, err = gripsim(*words, '--link', 'finger_0', '--json')
     assert code == 0 and json.loads(out)['force'][2] < 0.0, err
     assert_refused(gripsim(*words, '--sphere', '0.01'), '--hand goes with --link')

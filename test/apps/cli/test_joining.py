@@ -38,7 +38,8 @@ def launched(default_domain):
     rclpy.shutdown(context=context)
 
 
-@pytest.mark.parametrize('command', [['view'], ['record', '--out', 'suite.mcap']])
+@pytest.mark.parametrize('command', [
+    ['view'], pytest.param(['record', '--out', 'suite.mcap'], marks=pytest.mark.nightly)])
 def test_where_no_suite_was_found_is_said(default_domain, tmp_path, monkeypatch, capsys, command):
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2

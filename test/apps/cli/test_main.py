@@ -234,6 +234,7 @@ def test_evaluate_close_says_what_moved(planned, tmp_path):
     assert judged[0]['closing']['joints_closed'] == judged[0]['joint_trajectory']['points'][-1]
 
 
+@pytest.mark.nightly     # by day the first command of the README does
 def test_plan_writes_a_report_and_tables(planned, tmp_path):
     folder, _ = planned
     code, out, err = gripsim('plan', folder / 'ball.ply', '--material', 'foam',
@@ -243,6 +244,7 @@ def test_plan_writes_a_report_and_tables(planned, tmp_path):
     assert 'hypotheses judged' in err and 'Grasps of' in out
 
 
+@pytest.mark.nightly     # by day Ctrl-C ends an execution, and a stopped planner
 @pytest.mark.slow
 def test_ctrl_c_ends_a_plan_with_the_best_so_far(planned, tmp_path):
     import signal

@@ -79,6 +79,7 @@ def test_the_page_names_no_address_outside_itself(page):
             assert (attributes.get(name) or 'data:').startswith('data:'), (tag, name)
 
 
+@pytest.mark.nightly     # ten grasps of a scan are drawn
 def test_the_page_is_below_its_largest_size(tmp_path):
     body = apple(edge_length=0.0017)
     assert len(body.mesh.faces) > SCAN
@@ -145,6 +146,7 @@ def test_data_give_back_the_whole_motion_where_there_is_one():
     assert_allclose([row[0][1] for row in motion['forces'] if row], least)
 
 
+@pytest.mark.nightly     # by day test_browser shows it
 def test_data_give_back_where_the_arm_is_at_each_moment(undrawn):
     arm = planned_arm()
     way = reach()
@@ -213,6 +215,7 @@ def test_a_grasp_without_a_surface_is_drawn_undeformed():
     assert not scene.grasps[0].pressures.any()
 
 
+@pytest.mark.nightly     # by day the page has them, and each has tests of its own
 def test_pictures_show_something_everywhere_they_should(tmp_path, monkeypatch):
     monkeypatch.setattr(pictures, 'FRAME_SIZE', (210, 280))     # of five frames: half as large
     paths = write_pictures(made_up_answer(2), tmp_path)

@@ -1,6 +1,7 @@
 """Exports: order, selection, frames, and that the numbers are those stored."""
 
 from dataclasses import fields, replace
+from functools import lru_cache
 import importlib.util
 import json
 from pathlib import Path
@@ -72,12 +73,15 @@ plans = st.lists(st.tuples(st.sampled_from(LABELS), st.sampled_from([SOFT, HARD]
                            grasp_numbers), max_size=6, unique_by=lambda row: row[:2])
 
 
+some_grasp = lru_cache(made_up_grasp)
+
+
 def fill(path, rows, order):
     """Store plans in an order."""
     store = database(path)
     for index in order:
         label, material, values = rows[index]
-        grasps = [made_up_grasp(rank, score=score, margin=margin)
+        grasps = [replace(some_grasp(rank), score=score, margin=margin)
                   for rank, (score, margin) in enumerate(values, 1)]
         row = {'key': f'{label} {material.name}', 'request': str(index), 'label': label,
                'scale': 1.0, 'material_name': material.name}

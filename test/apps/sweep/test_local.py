@@ -6,6 +6,7 @@ import sqlite3
 import time
 
 from cli_cases import start
+from gripsim_ros.apps.sweep import local
 from gripsim_ros.apps.sweep.jobs import plan_job
 from gripsim_ros.apps.sweep.local import LocalEngine
 from gripsim_ros.library.database.lookup import GraspDatabase
@@ -85,8 +86,8 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path):
         same(found[key].grasps, expected[key].grasps)
 
 
-def test_the_job_of_a_killed_worker_is_done_by_the_next_one(tmp_path):
-    write_ball(tmp_path / 'meshes' / 'a.ply', 0.033)
+def sweep_with_one_killed(tmp_path):
+    """Sweep with one worker, which is killed as soon as it has a job; return how all ended."""
     store, killed = database(tmp_path / 'g.db'), []
     sweep = begin(store, tmp_path / 'meshes')
     with LocalEngine(1) as engine:
@@ -101,14 +102,29 @@ def test_the_job_of_a_killed_worker_is_done_by_the_next_one(tmp_path):
         engine.submit = submit_and_kill
         state = sweep.run(engine)
         assert engine.process_ids != killed
-    assert (state.done, state.failed, state.planned) == (1, 0, 1)
-    (job,) = GraspDatabase(str(tmp_path / 'g.db')).jobs()
-    folder, _ = real_sweep()
-    first = next(GraspDatabase(str(folder / 'grasps.db')).jobs())
-    same(job.plan.grasps, first.plan.grasps)
     for process in killed:
         with pytest.raises(ProcessLookupError):
             os.kill(process, 0)
+    return state, *GraspDatabase(str(tmp_path / 'g.db')).jobs()
+
+
+def test_the_job_of_a_killed_worker_is_done_by_the_next_one(tmp_path, monkeypatch):
+    monkeypatch.setattr(local, 'PRELOADED', [])     # kernels that a bad file does not need
+    (tmp_path / 'meshes').mkdir()
+    write_bad(tmp_path / 'meshes')
+    state, job = sweep_with_one_killed(tmp_path)
+    assert (state.done, state.failed) == (0, 1)
+    assert (job.status, job.reason) == ('failed', f'{BAD}: holds no triangles')
+
+
+@pytest.mark.nightly     # by day the next one reads a file that is no mesh
+def test_the_plan_of_a_killed_worker_is_made_by_the_next_one(tmp_path):
+    write_ball(tmp_path / 'meshes' / 'a.ply', 0.033)
+    state, job = sweep_with_one_killed(tmp_path)
+    assert (state.done, state.failed, state.planned) == (1, 0, 1)
+    folder, _ = real_sweep()
+    first = next(GraspDatabase(str(folder / 'grasps.db')).jobs())
+    same(job.plan.grasps, first.plan.grasps)
 
 
 def test_the_workers_of_an_engine_end_with_it(tmp_path):

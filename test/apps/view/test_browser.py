@@ -172,6 +172,7 @@ def test_a_plan_shows_any_moment_with_the_state_there(plan_file):
     assert ranks_of(shown[0][1]) and source._states[2, 0.5].vertices is not None
 
 
+@pytest.mark.nightly     # by day test_picture plays one to its end
 def test_the_whole_motion_of_a_plan_is_played(plan_file, monkeypatch):
     monkeypatch.setattr(browser, 'PLAY_PERIOD', 0.0)
     monkeypatch.setattr(browser, 'MOTION_STEP', 0.1)
@@ -219,7 +220,8 @@ def test_the_command_serves_until_it_is_ended(recording):
     assert (process.returncode, out) == (0, '')
 
 
-@pytest.mark.parametrize('name', ['plan_file', 'recording'])
+@pytest.mark.parametrize('name', [
+    pytest.param('plan_file', marks=pytest.mark.nightly), 'recording'])   # by day test_beside
 def test_files_are_drawn_without_a_display(name, tmp_path, request):
     from PIL import Image
     code, out, said = gripsim('view', request.getfixturevalue(name), '--picture',

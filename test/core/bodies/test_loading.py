@@ -553,9 +553,12 @@ def broken(generator):
     return vertices, faces
 
 
-def test_two_hundred_broken_meshes_are_mended_or_refused_in_one_line():
+# By day those that tell where faces of no height are left.
+@pytest.mark.parametrize('first', [50, *(
+    pytest.param(first, marks=pytest.mark.nightly) for first in (0, 100, 150))])
+def test_fifty_broken_meshes_are_mended_or_refused_in_one_line(first):
     mended = 0
-    for seed in range(200):
+    for seed in range(first, first + 50):
         vertices, faces = broken(np.random.default_rng(seed))
         try:
             loaded = repair_mesh(vertices, faces)
@@ -567,7 +570,7 @@ def test_two_hundred_broken_meshes_are_mended_or_refused_in_one_line():
         assert np.isfinite(loaded.mesh.vertices).all()
         assert loaded.mesh.face_areas.min() > 0.0
         assert_array_equal(np.unique(loaded.mesh.faces), np.arange(len(loaded.mesh.vertices)))
-    assert mended >= 50
+    assert mended >= 13
 
 
 def test_repair_turns_with_the_mesh():

@@ -10,6 +10,7 @@ from gripsim_ros.core.bodies import shapes, tetrahedra
 from gripsim_ros.core.errors import MeshError
 
 
+@pytest.mark.nightly     # by day hardware/sim/test_world fills an object
 @pytest.mark.slow
 def test_tetrahedra_fill_a_box():
     pytest.importorskip('pytetwild', reason='the mesher is of the extra `sim`')

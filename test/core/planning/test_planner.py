@@ -87,7 +87,7 @@ def carried(planner, world, group):
     return run_in_order(planner, world)
 
 
-@pytest.mark.parametrize('group', [1, 5])
+@pytest.mark.parametrize('group', [pytest.param(1, marks=pytest.mark.nightly), 5])
 def test_hypotheses_given_out_whole_come_to_the_same(ball, hand, world, reference, group):
     planner = carried(new_planner(ball, hand), world, group)
     assert signature(planner) == signature(reference)
@@ -167,6 +167,7 @@ def test_closings_set_aside_change_no_ranking(ball, hand, world, light_touch):
     assert progress.stable + sum(planner.rejections.values()) == HYPOTHESES
 
 
+@pytest.mark.nightly     # by day batches, and what is set aside, alone
 def test_what_is_set_aside_depends_on_no_batches_nor_groups(ball, hand, world, light_touch):
     planner = run_in_order(uneven_planner(ball, hand), world)
     small = run_in_order(uneven_planner(ball, hand, batch_size=1, clearance_batch_size=2,

@@ -32,7 +32,9 @@ FAST = 10.0
 FAR = OPEN + [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 #: What must never be sent: they move by themselves, or cannot be interrupted.
 FORBIDDEN = ('m', 'grip', 'selgrip', 'ref', 'pos_save', 'demo', 'tpap', 'tvav')
-HOSTS = pytest.mark.parametrize('host', ['127.0.0.1', None], ids=['tcp', 'pty'])
+#: By day a line is cut in half on the pty.
+HOSTS = pytest.mark.parametrize('host', [
+    '127.0.0.1', pytest.param(None, marks=pytest.mark.nightly)], ids=['tcp', 'pty'])
 
 
 def by_joint(by_axis):
@@ -439,7 +441,9 @@ FAULTS = ('garbage', 'noise', 'silence', 'half_line', 'wrong_numbers', 'error', 
 
 
 @pytest.mark.parametrize('host, kind', [
-    *(('127.0.0.1', kind) for kind in FAULTS), (None, 'silence'), (None, 'half_line')])
+    *(('127.0.0.1', kind) for kind in FAULTS if kind != 'half_line'), (None, 'half_line'), *(
+        pytest.param(*case, marks=pytest.mark.nightly)
+        for case in ((None, 'silence'), ('127.0.0.1', 'half_line')))])
 def test_a_fault_while_moving_stops_the_hand_and_is_told(host, kind):
     with connected(host) as (hand, session):
         motion = go(session, CLOSED, 4.0)

@@ -93,17 +93,21 @@ def check(phase, fault, delay=0.1, **of_hand):
         assert execution.message, told
 
 
-# By day in the phases in which fingers begin to press, to bear the weight, and to let go.
-@pytest.mark.parametrize('fault', FAULTS, ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize('phase', [
-    pytest.param(phase, marks=[pytest.mark.nightly] * (phase not in BY_DAY)) for phase in PHASES],
-    ids=lambda phase: phase.name)
+# By day where fingers begin to press, to bear the weight and, by two faults of pads, to let go.
+@pytest.mark.parametrize('phase, fault', [
+    pytest.param(phase, fault, marks=[pytest.mark.nightly] * (
+        phase not in BY_DAY or phase == Phase.SETTING_DOWN and fault not in (dead, missing)))
+    for phase in PHASES for fault in FAULTS],
+    ids=lambda value: value.name if isinstance(value, Phase) else value.__name__)
 def test_nothing_is_crushed_and_nothing_dropped_in_silence(phase, fault):
     check(phase, fault)
 
 
-@pytest.mark.parametrize('fault', [dead, stuck, saturated], ids=lambda fault: fault.__name__)
-@pytest.mark.parametrize('phase', [Phase.CLOSING, Phase.LOADING], ids=lambda phase: phase.name)
+@pytest.mark.parametrize('phase, fault', [
+    (Phase.CLOSING, stuck), (Phase.LOADING, dead), (Phase.LOADING, saturated), *(
+        pytest.param(*case, marks=pytest.mark.nightly) for case in (
+            (Phase.CLOSING, dead), (Phase.CLOSING, saturated), (Phase.LOADING, stuck)))],
+    ids=lambda value: value.name if isinstance(value, Phase) else value.__name__)
 def test_motors_tell_what_pads_do_not_of_what_is_nailed_down(phase, fault):
     check(phase, fault, free=False, motors=True)
 

@@ -29,7 +29,7 @@ def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0
     return FeltSqueeze(model.touching + found[:, None] * rates, forces * factors)
 
 
-@pytest.mark.parametrize('rigid', [True, False])
+@pytest.mark.parametrize('rigid', [pytest.param(True, marks=pytest.mark.nightly), False])
 @pytest.mark.parametrize('modulus', [2e4, 2e5, 2e6])
 def test_exact_readings_give_the_modulus(rigid, modulus):
     found = estimate_modulus(grip_model(rigid), [felt(modulus, rigid)] * 2, RESOLUTION)

@@ -17,6 +17,8 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.transform import Rotation
 
+pytestmark = pytest.mark.nightly     # by day test_clearance asks for whole clearances
+
 ATOL_ROUNDOFF = 1e-12
 
 seeds = st.integers(0, 2 ** 31)

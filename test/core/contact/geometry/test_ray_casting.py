@@ -124,6 +124,7 @@ def test_points_are_inside_where_the_winding_number_says_so(seed):
     assert_array_equal(contains(tree, points), winding_numbers(tree.corners, points) > 0.5)
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @settings(max_examples=15)
 @given(seeds)
 def test_triangles_under_a_box_are_those_that_meet_it_and_some_whose_extent_does(seed):
@@ -140,6 +141,7 @@ def test_triangles_under_a_box_are_those_that_meet_it_and_some_whose_extent_does
     assert np.isin(meet, found).all() and np.isin(found, np.flatnonzero(near)).all()
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 def test_more_triangles_than_there_is_room_for_at_first_are_found():
     mesh = trimesh.creation.icosphere(2, 0.04)
     tree = ContactMesh.from_arrays(mesh.vertices, mesh.faces).tree
@@ -147,6 +149,7 @@ def test_more_triangles_than_there_is_room_for_at_first_are_found():
     assert_array_equal(np.sort(found), np.arange(320))
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 def test_roomier_arrays_keep_what_they_have():
     for old in (np.arange(5), np.arange(5, dtype=np.uint32), np.arange(20.0).reshape(5, 4)):
         grown = doubled(old)
@@ -154,6 +157,7 @@ def test_roomier_arrays_keep_what_they_have():
         assert_array_equal(grown[:5], old)
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @settings(max_examples=60)
 @given(st.lists(st.integers(-2, 2), min_size=8, max_size=8))
 def test_a_triangle_covers_the_points_of_its_projection_and_its_outline(numbers):
@@ -168,6 +172,7 @@ def test_a_triangle_covers_the_points_of_its_projection_and_its_outline(numbers)
     assert total == (area if inside else 0.0)
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @settings(max_examples=60)
 @given(seeds)
 def test_the_range_of_a_triangle_over_a_slab_is_that_of_the_part_cut_out(seed):
@@ -188,6 +193,7 @@ def test_the_range_of_a_triangle_over_a_slab_is_that_of_the_part_cut_out(seed):
                     rtol=0.0, atol=ATOL_WEIGHTS)
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @pytest.mark.parametrize('count, width, height, shape', [
     (8.0, 1.0, 1.0, (4, 4)), (8.0, 4.0, 1.0, (8, 2)), (8.0, 1.0, 4.0, (2, 8)),
     (8.0, 0.0, 0.0, (1, 1)), (8.0, 1.0, 0.0, (16, 1)), (8.0, 0.0, 1.0, (1, 16)),
@@ -196,6 +202,7 @@ def test_a_grid_has_about_two_square_cells_to_a_point(count, width, height, shap
     assert grid_shape(count, width, height) == shape
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @settings(max_examples=20)
 @given(seeds, st.sampled_from([0, 80, 10 ** 6]))
 def test_points_in_cells_are_counted_and_kept_in_their_order(seed, triangles):
@@ -228,6 +235,7 @@ def test_points_in_cells_are_counted_and_kept_in_their_order(seed, triangles):
         assert grid.nu * grid.nv <= 20 + min(7 * 20, triangles // 8)
 
 
+@pytest.mark.nightly     # by day vertices inside, below
 @settings(max_examples=20)
 @given(seeds, st.sampled_from([1, 3, 40]))
 def test_ascending_order_is_that_of_sorting(seed, number):

@@ -20,6 +20,8 @@ from gripsim_ros.core.contact.geometry.vp_tree import (
     _fit_to_children, build_vp_tree, DIRECT_SIZE, INFLATION, LEAF_SIZE, refit_vp_tree)
 from box_cases import meets_box
 
+pytestmark = pytest.mark.nightly     # by day test_vp_tree and test_clearance search trees of them
+
 RTOL_ROUNDOFF = 1e-9
 ATOL_ROUNDOFF = 1e-12
 #: Radii of balls against those of the least balls.

@@ -49,6 +49,7 @@ def test_the_first_lattice_covers_its_region(seed):
     assert (window.heights - upper[2] > 0.0).tolist() == [False, True]
 
 
+@pytest.mark.nightly     # by day test_patch samples on such grids
 @pytest.mark.parametrize('seed', range(8))
 def test_the_last_lattice_holds_the_nodes_and_a_margin(seed):
     rng = np.random.default_rng(seed)

@@ -14,6 +14,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
+pytestmark = pytest.mark.nightly     # by day test_intersection_rule applies the whole rule
+
 ATOL_ROUNDOFF = 1e-12
 ATOL_WEIGHTS = 1e-9
 

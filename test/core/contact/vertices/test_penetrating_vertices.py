@@ -81,6 +81,7 @@ def test_no_vertex_is_missed_or_false_in_random_poses(name_a, name_b, seed):
                                rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
+@pytest.mark.nightly     # by day below, with depths
 @settings(max_examples=25)
 @given(names, names, seeds)
 def test_the_winding_number_agrees_on_what_is_inside(name_a, name_b, seed):

@@ -47,6 +47,7 @@ def plain_pressures(points, areas, forces):
     return means + weights @ (forces / areas - means)
 
 
+@pytest.mark.nightly     # by day test_patch_resultants adds them up
 @given(seeds)
 @settings(max_examples=20)
 def test_sums_of_patches_are_those_of_their_definitions(seed):

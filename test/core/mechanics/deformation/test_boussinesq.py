@@ -114,6 +114,7 @@ def test_slip_leads_towards_loads_within_their_planes_and_along_the_surface(seed
                     atol=RTOL_ROUNDOFF * max(np.abs(expected).max(), 1e-6))
 
 
+@pytest.mark.nightly     # by day test_deformed_surface
 @given(seeds)
 @settings(max_examples=30)
 def test_vertices_under_pads_are_placed_by_the_nodes_about_them(seed):

@@ -68,6 +68,7 @@ def test_cells_whose_centre_lies_inside_find_the_centre(cell):
         assert_allclose(centre, volume_and_centre(turned, faces)[1], atol=ATOL_CELLS[cell])
 
 
+@pytest.mark.nightly
 def test_cells_that_hold_vertices_at_full_weight_overestimate_the_volume():
     # Published: 22 % at 4 mm, 8.8 % at 2 mm; with weight 1/2: 1.4 % and 0.4 %.
     vertices, faces = cut_ball(both=True)

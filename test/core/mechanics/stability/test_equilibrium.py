@@ -16,6 +16,9 @@ import numpy as np
 from numpy.testing import assert_allclose
 import pytest
 
+#: By day test_stability judges whole grasps by independent laws.
+pytestmark = pytest.mark.nightly
+
 RTOL_ROUNDOFF = 1e-10
 #: Central differences of forces of about unit size.
 STEP, ATOL_DIFFERENCE = 1e-5, 1e-7

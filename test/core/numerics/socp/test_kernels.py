@@ -9,10 +9,13 @@ from gripsim_ros.core.numerics.socp.solver import (
 from hypothesis import assume, given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
+import pytest
 from one_lane import (
     add_identity, apply_scaling, determinant, factor, forward_substitute, largest_step,
     OneLane, run, shift_into_cone)
 from socp_cases import random_programme
+
+pytestmark = pytest.mark.nightly     # by day test_solver solves and judges with all of them
 
 RTOL_ROUNDOFF = 1e-9
 #: Residuals of one step's equations as they are solved, and after one refinement.

@@ -111,7 +111,8 @@ def test_no_palm_is_proposed_whose_open_hand_the_planner_would_refuse(hand, radi
 
 
 @pytest.mark.parametrize('mesh', [
-    shapes.sphere(0.009, 0.004), shapes.sphere(0.01, 0.004), shapes.box([0.015] * 3)])
+    shapes.sphere(0.009, 0.004), *(pytest.param(mesh, marks=pytest.mark.nightly) for mesh in (
+        shapes.sphere(0.01, 0.004), shapes.box([0.015] * 3)))])
 def test_small_things_are_held_between_two_fingers(hand, mesh):
     result = plan_by_half_spaces(GraspObject(mesh, find_material('silicone')), hypotheses=SMALL)
     assert result.grasps and result.grasps[0].preshape == 'pinch'

@@ -12,6 +12,7 @@ from gripsim_ros.core.planning.hypotheses.prescreen import (
     count_clearances, many_fingers_shares, NO_TOUCH, place_palms, score_closings)
 from gripsim_ros.core.transforms import transform
 import numpy as np
+import pytest
 from scipy.spatial.transform import Rotation
 
 PALMS = 70      # more than a block of threads
@@ -41,6 +42,7 @@ def answers():
     return (origins, *closed, kept)
 
 
+@pytest.mark.nightly     # by day test_prescreen, whose kernels the card takes
 def test_an_emulated_card_answers_as_the_processor(tmp_path, monkeypatch):
     monkeypatch.delenv(DEVICE, raising=False)
     expected = answers()

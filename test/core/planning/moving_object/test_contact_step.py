@@ -3,6 +3,7 @@
 from hypothesis import given, settings, strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
+import pytest
 from scipy.integrate import solve_ivp
 
 from gripsim_ros.core.planning.moving_object.contact_step import CREEP, solve_step
@@ -21,6 +22,7 @@ def energy(u, mass, momentum, contacts, rub, step, forces):
             + rub * step * forces @ np.sqrt((slides ** 2).sum(axis=1) + CREEP ** 2))
 
 
+@pytest.mark.nightly     # by day test_closing_motion moves bodies by them
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10 ** 6), st.integers(1, 5))
 def test_velocities_are_those_of_least_energy(seed, count):

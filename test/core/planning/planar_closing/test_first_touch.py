@@ -126,6 +126,7 @@ def test_closing_stops_where_it_does_when_all_pairs_are_looked_at(seed):
     assert_array_equal(found, touches)
 
 
+@pytest.mark.nightly     # by day the first touch itself
 @given(seeds)
 def test_bounds_of_gaps_lie_below_them_by_no_more_than_what_they_leave_out(seed):
     rng = np.random.default_rng(seed)
@@ -159,6 +160,7 @@ def test_the_top_speed_is_that_of_all_joints_at_the_farthest_arms(seed, first):
                     rtol=RTOL_ROUNDOFF)
 
 
+@pytest.mark.nightly     # by day the first touch itself
 def test_several_planes_cut_what_each_cuts_alone():
     mesh, (e1, e2) = shapes.torus(0.03, 0.012), np.linalg.qr(np.arange(6.0).reshape(3, 2))[0].T
     origins = np.array([[0.0, 0.0, 0.005], [0.01, 0.0, 0.0], [0.0, 1.0, 0.0]])

@@ -156,6 +156,7 @@ def test_what_the_fingers_can_move_goes_along_its_way_with_forces_found_again(
                 assert pressed >= max(least, 0.1) - ATOL_BALANCE
 
 
+@pytest.mark.nightly     # by day manipulation/test_search loses them
 def test_grasps_that_lose_the_object_on_its_way_are_counted(hand, ball, monkeypatch):
     """Along what (2) does not allow, but for which it is not asked."""
     monkeypatch.setattr(common_closing, 'can_follow', lambda *_: (True, 0.0))

@@ -89,7 +89,8 @@ def test_a_stopped_reader_serves_nothing_more(ring):
     assert got == [1]
 
 
-def test_a_planner_offers_its_services_once_it_is_ready():
+def test_a_planner_offers_its_services_once_it_is_ready(monkeypatch):
+    monkeypatch.setattr(GraspPlannerNode, 'warm_up', lambda node: None)     # takes ten seconds
     context = rclpy.Context()
     rclpy.init(context=context, signal_handler_options=rclpy.SignalHandlerOptions.NO)
     planner = GraspPlannerNode(context=context)

@@ -85,7 +85,8 @@ def test_a_node_that_loads_tells_its_state_and_that_it_is_at_work_and_ends_soon(
         interrupt(process)
 
 
-@pytest.mark.parametrize('where', ['end', pytest.param('deaf', marks=pytest.mark.nightly)])
+@pytest.mark.nightly     # by day while it loads
+@pytest.mark.parametrize('where', ['end', 'deaf'])
 def test_a_node_ends_soon_after_it_is_interrupted_whatever_holds_it_up(where):
     with slow_node(where) as process, Asker() as asker:
         wanted = 'active' if where == 'end' else 'configuring'

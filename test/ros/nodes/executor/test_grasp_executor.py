@@ -88,6 +88,13 @@ def test_a_run_that_fails_stops_the_hand_and_is_no_success_where_it_does_not_ans
     assert 'hand/stop failed' in executor.node.last_error
 
 
+def test_a_second_grasp_at_the_same_time_is_refused(executor):
+    goal = Goal()
+    with executor.node._busy:
+        assert executor.node._execute(goal).status == Result.BUSY
+    assert goal.ends == ['abort'] and not executor.asked
+
+
 def test_a_hand_that_does_not_answer_a_stop_is_lost(executor):
     lost = SimpleNamespace(done=False, cancel=lambda: [StopHand()])
     executor.monkeypatch.setattr(executor.node, '_prepare', lambda _: lost)

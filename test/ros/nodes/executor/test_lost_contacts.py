@@ -153,6 +153,7 @@ def test_cancel_stops_the_real_hand_on_its_way(running):
     assert np.abs(angles_of(hand) - closed).max() > np.degrees(ATOL_THERE)
 
 
+@pytest.mark.nightly     # by day test_hands, and test_sdh_driver over topics
 def test_a_hand_that_is_lost_ends_the_execution(running):
     hand, client = running
     obey(hand, 'free')

@@ -284,6 +284,7 @@ def test_pads_feel_what_the_result_reports(lifted):
                zip(result.contact_links, result.planned_forces) if planned > 0.0)
 
 
+@pytest.mark.nightly     # by day test_lost_contacts cancels over nodes
 def test_cancel_stops_the_hand_at_once(hand, grasp):
     closing = threading.Event()
     handle, _ = hand.send(grasp, lambda message: message.phase == Phase.CLOSING
@@ -302,6 +303,7 @@ def test_cancel_stops_the_hand_at_once(hand, grasp):
     assert np.abs(np.array(grasp.joint_trajectory.points[-1].positions) - stopped).max() > FAR
 
 
+@pytest.mark.nightly     # by day test_grasp_executor, and the command waits for go
 def test_a_second_grasp_at_the_same_time_is_refused_and_go_lets_the_first_close(hand, grasp):
     handle, feedback = hand.send(grasp, wait_for_go=True)
     assert wait_for(lambda: feedback and feedback[-1].phase == Phase.WAITING, LONG)
@@ -373,6 +375,7 @@ def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
     assert 'holding' in told.out
 
 
+@pytest.mark.nightly     # by day test_simulator_action, and test_sdh_driver over topics
 def test_a_trajectory_from_before_a_stop_is_not_followed(hand):
     """It may arrive later than the stop that was sent after it."""
     before = hand.joints[-1]

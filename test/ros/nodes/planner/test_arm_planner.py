@@ -1,7 +1,7 @@
 """
 The arm's node beside the suite: grasps ordered by the arm's way, over DDS.
 
-By day a planner answers with grasps that were stored, which need no ring; at night it plans them.
+By day the node is asked alone; at night by a planner, for grasps that it has stored or plans.
 """
 
 import os
@@ -24,12 +24,16 @@ from gripsim_interfaces.msg import Task  # noqa: E402
 from gripsim_interfaces.srv import EvaluateGrasp, ShowClosing  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from shape_msgs.msg import SolidPrimitive  # noqa: E402
+from std_msgs.msg import Header  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from gripsim_ros.core.arm import load_arm  # noqa: E402
 from gripsim_ros.ros.clients.plan import PlanGraspClient  # noqa: E402
 from gripsim_ros.ros.clients.suite import Suite  # noqa: E402
+from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.conversions import pose_from_msg  # noqa: E402
+from gripsim_ros.ros.conversions.requests.grasps import (  # noqa: E402
+    GraspFrame, grasp_to_msg)
 from gripsim_ros.ros.nodes.base.node_base import latched  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
 from plan_cases import apple, made_up_grasp  # noqa: E402
@@ -69,7 +73,8 @@ BELOW = Pose(position=Point(x=0.45, y=0.1, z=0.3 - 0.035 - 0.05 - 0.05),
              orientation=Quaternion(w=1.0))
 
 
-WITHIN_REACH = Pose(position=Point(x=0.45, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
+WITHIN_REACH, BEYOND = (Pose(position=Point(x=x, y=0.1, z=0.3), orientation=Quaternion(w=1.0))
+                        for x in (0.45, 1.2))
 
 
 def moved(x, y, z):
@@ -115,12 +120,18 @@ def close(poses, wanted):
 
 
 def check_order(result):
-    """Assert that grasps come by the length of their ways, which lead to the grasp."""
+    """Assert that grasps come by the length of their ways, the first to its grasp."""
     assert result.status == PlanGrasps.Result.SUCCEEDED, result.message
     lengths = [grasp.arm_pregrasp_length for grasp in result.grasps]
     assert lengths == sorted(lengths) and lengths[0] > 0.0, result.message
-    assert all(g.arm_path_length > g.arm_pregrasp_length for g in result.grasps)
-    arm, grasp = load_arm(FILE, Path), result.grasps[0]
+    for grasp in result.grasps:
+        check_way(grasp)
+
+
+def check_way(grasp):
+    """Assert that a grasp's way leads from the arm's start to the grasp."""
+    assert grasp.arm_path_length > grasp.arm_pregrasp_length > 0.0
+    arm = load_arm(FILE, Path)
     rows = np.array([p.positions for p in grasp.arm_trajectory.points])
     assert list(grasp.arm_trajectory.joint_names) == list(arm.joint_names)
     assert np.abs(rows[0] - arm.start).max() < 1e-9
@@ -130,6 +141,34 @@ def check_order(result):
     assert np.abs(palms - wanted).max(axis=(1, 2)).min() < REACHED
 
 
+def evaluated_at(pose):
+    """Return the question about two grasps of an object there."""
+    hand, request = load_default_hand(), as_request(
+        goal(apple(), object_pose=pose), EvaluateGrasp.Request)
+    frame = GraspFrame(Header(frame_id='world'), pose_from_msg(pose), hand.joint_names,
+                       hand.joint_velocities)
+    request.grasps = [grasp_to_msg(made_up_grasp(rank), frame) for rank in (5, 6)]
+    return request
+
+
+@pytest.mark.slow
+def test_the_node_alone_tells_the_way_to_each_grasp_and_what_is_out_of_reach():
+    with PlanGraspClient() as client, arm_planner(
+            '-r', '__ns:=/alone', '-p', f'arm_config:={FILE}'):
+        service = client.node.create_client(EvaluateGrasp, '/alone/choose_by_arm')
+        assert service.wait_for_service(TIMEOUT)
+        near, far = (answer_of(lambda: service.call_async(evaluated_at(pose)), wait_for)[0]
+                     for pose in (WITHIN_REACH, BEYOND))
+        client.node.destroy_client(service)
+    assert len(near.grasps) == 2 and not any(near.reasons), near.message
+    for grasp in near.grasps:
+        check_way(grasp)
+    assert len(far.reasons) == 2
+    assert all(re.search(r'1\.\d\d m from its first joint, the links reach \d\.\d\d m', reason)
+               for reason in far.reasons), far.reasons
+
+
+@pytest.mark.nightly     # by day the node alone, test_arm_choice and core/arm
 @pytest.mark.slow
 class TestArmOverNodes:
     """What a client gets where an arm is configured, of grasps that a database holds."""

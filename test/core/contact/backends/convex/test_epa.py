@@ -92,6 +92,7 @@ def test_the_nearest_face_is_that_of_least_offset_that_has_area(rows, more):
     assert planes[found, 3] == min(usable)
 
 
+@pytest.mark.nightly     # by day test_convex_contact, whole depths
 @settings(max_examples=40)
 @given(seeds, st.booleans())
 def test_a_polytope_that_takes_in_corners_stays_the_hull_of_all(seed, whole):
@@ -148,6 +149,7 @@ def difference(a, b):
     return a[:, None] - b[None]
 
 
+@pytest.mark.nightly     # by day test_convex_contact, whole depths
 @settings(max_examples=40)
 @given(seeds, st.booleans())
 def test_the_first_corners_are_far_apart_and_of_the_bodies(seed, whole):
@@ -175,6 +177,7 @@ def test_the_first_corners_of_a_thin_body_have_a_volume(axis):
     assert len(np.unique(pairs[:, 0])) == 4
 
 
+@pytest.mark.nightly     # by day test_convex_contact, whole depths
 @settings(max_examples=40)
 @given(seeds)
 def test_a_first_polytope_is_closed_and_wound_outwards(seed):
@@ -186,6 +189,7 @@ def test_a_first_polytope_is_closed_and_wound_outwards(seed):
     assert (faces[4] == -1).all()
 
 
+@pytest.mark.nightly     # by day test_convex_contact, whole depths
 @settings(max_examples=30)
 @given(seeds)
 def test_the_deepest_points_are_those_of_the_face_the_target_lies_in(seed):

@@ -9,6 +9,8 @@ import pytest
 from scipy.optimize import nnls
 from scipy.spatial import ConvexHull
 
+pytestmark = pytest.mark.nightly     # by day test_convex_contact and test_gjk take all its steps
+
 ATOL_ROUNDOFF = 1e-12
 #: Weights of nearly flat simplices lose this much.
 ATOL_WEIGHTS = 1e-9
