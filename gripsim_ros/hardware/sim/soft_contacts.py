@@ -29,6 +29,10 @@ LEAST_SLOPE = 0.3
 RADII = (1e-3, 0.5)
 #: A contact that moved or grew by more than this share of the disc has other curvatures.
 CHANGED = 0.2
+#: How much sooner than at the tetrahedra a link may be pressed on [m].
+MARGIN = 1.5e-3
+#: Share of the way to what is missing that is gone in a step.
+PACE = 0.5
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
 
@@ -47,6 +51,12 @@ class _Touch:
     stiffness: float = 0.0
     disc: float = 0.0
     places: tuple[Array, Array] | None = None
+    #: Of the first touch: point in the object [m], rows along its plane and up, bend of the link
+    #: there [1/m]; and what surfaces are apart, untouched, where forces act now [m].
+    first: Array = field(default_factory=lambda: np.zeros(3))
+    axes: Array = field(default_factory=lambda: np.eye(3))
+    link_bend: Array = field(default_factory=lambda: np.zeros((2, 2)))
+    gap: float = 0.0
 
 
 class SoftContacts:
@@ -57,8 +67,9 @@ class SoftContacts:
     bear what one small spot would, and the object is felt several times as stiff as it is. What
     nodes yield near a contact is known (``NODE_COMPLIANCE`` for a node's own force, Boussinesq's
     1 / (pi E* r) for those of others), and what the contact would by the surfaces' curvatures
-    (Hertz). A link may go as much deeper as is missing before it is pressed on; where a contact is
-    as large as the tetrahedra nothing is.
+    (Hertz). A link may go as much deeper as is missing before it is pressed on. Where a contact
+    is as large as the tetrahedra and a single node bears it, they are too soft: it is pressed on
+    sooner.
 
     Parameters
     ----------
@@ -74,6 +85,7 @@ class SoftContacts:
 
     def __init__(self, model, soft: SoftMesh, surface: TriangleMesh, modulus: float,
                  poisson_ratio: float, links: dict[str, TriangleMesh]) -> None:
+        model.flex_margin[:] = MARGIN
         self._soft, self._plane_modulus = soft, modulus / (1.0 - poisson_ratio**2)
         self._surface, self._links = ContactMesh(surface), {
             name: ContactMesh(mesh) for name, mesh in links.items()}
@@ -97,6 +109,9 @@ class SoftContacts:
             Link, its geom, sign that turns the contact's normal to the link, the contact's number.
         T_world_object : (4, 4) float
         """
+        rows = data.contact.efc_address
+        counted = rows >= 0
+        data.efc_pos[rows[counted]] += data.contact.includemargin[counted]
         found: dict[str, list[tuple[float, int]]] = {}
         for link, _, sign, i in contacts:
             found.setdefault(link, []).append((sign, i))
@@ -110,9 +125,11 @@ class SoftContacts:
                 touch.compliance = self._node_compliance(nodes, shares)
             self._shape(touch, link, data, contact, sign, shares @ self._soft.nodes[nodes],
                         T_world_object[:3, :3])
-            way = max(0.0, touch.compliance * touch.force - contact.dist)
+            way = max(0.0, touch.compliance * touch.force + touch.gap - contact.dist)
             wanted = touch.stiffness * way**1.5
-            touch.depth = max(0.0, way - (touch.compliance + touch.softness) * wanted)
+            missing = max(-MARGIN, way - touch.gap
+                          - (touch.compliance + touch.softness) * wanted)
+            touch.depth += PACE * (missing - touch.depth)
             data.efc_pos[touch.rows] += touch.depth
 
     def remember(self, data) -> None:
@@ -121,7 +138,8 @@ class SoftContacts:
             forces = data.efc_force[touch.rows]
             touch.force = float(forces.sum())
             if touch.force > 0.0:
-                overlap = float(-data.efc_pos[touch.rows] @ forces) / touch.force
+                overlaps = data.efc_margin[touch.rows] - data.efc_pos[touch.rows]
+                overlap = float(overlaps @ forces) / touch.force
                 touch.softness = min(max(0.0, overlap / touch.force), touch.compliance)
                 parts = [self._shares(data, row, force)
                          for row, force in zip(touch.rows, forces) if force > 0.0]
@@ -129,9 +147,10 @@ class SoftContacts:
                                          return_inverse=True)
                 shares = np.bincount(place, np.concatenate([part[1] for part in parts]))
                 touch.compliance = self._node_compliance(nodes, shares / shares.sum())
+                touch.gap = self._gap(touch, parts)
 
     def depth(self, link: str) -> float:
-        """Return how much deeper than nodes yield a link is now [m]."""
+        """Return how much deeper than nodes yield a link is now, below 0 less [m]."""
         return self._touches[link].depth if link in self._touches else 0.0
 
     def _shares(self, data, row: int, force: float) -> tuple[NDArray[np.intp], Array]:
@@ -152,6 +171,19 @@ class SoftContacts:
         own = NODE_COMPLIANCE * (shares**2 / self._edges[nodes]).sum()
         return float(own + shares @ (1.0 / (np.pi * away)) @ shares) / self._plane_modulus
 
+    def _gap(self, touch: _Touch, parts: list[tuple[NDArray[np.intp], Array]]) -> float:
+        """
+        Return how far link and object are apart where forces act, untouched [m].
+
+        Nodes far from the first touch are reached late: that way is not what nodes yield.
+        """
+        forces = np.array([shares.sum() for _, shares in parts])
+        points = np.array([shares @ self._soft.nodes[nodes] / force
+                           for (nodes, shares), force in zip(parts, forces)])
+        away = (points - touch.first) @ touch.axes.T
+        heights = 0.5 * np.einsum('ki,ij,kj->k', away[:, :2], touch.link_bend, away[:, :2])
+        return float(forces @ (heights - away[:, 2])) / touch.force
+
     def _shape(self, touch: _Touch, link: str, data, contact, sign: float, point: Array,
                rotation: Array) -> None:
         """Bring force over depth^1.5 up to date, if the contact has moved."""
@@ -167,6 +199,10 @@ class SoftContacts:
         gap = surface_bend(self._links[link], on_link, frame @ turn, -1.0, disc) - surface_bend(
             self._surface, point, frame @ rotation, 1.0, disc)
         touch.stiffness = hertz_stiffness(self._plane_modulus, gap)
+        if touch.force == 0.0:
+            touch.first, touch.axes, touch.gap = point, frame @ rotation, 0.0
+            touch.link_bend = surface_bend(self._links[link], on_link, frame @ turn, -1.0,
+                                           DISC_RADII[1])
 
     def _disc(self, touch: _Touch) -> float:
         """Return the radius of the contact, within ``DISC_RADII`` [m]."""

@@ -328,6 +328,8 @@ class World:
         for link, geom, sign, i in self._touching_links():
             contact = self.data.contact[i]
             self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
+            if not wrench.any():        # within the margin of a soft object
+                continue
             frame = sign * contact.frame.reshape(3, 3)
             deeper = 0.0 if self._yielding is None else self._yielding.depth(link)
             if self._cuts(contact, geom, frame[0], MOST_OVERLAP + deeper):
