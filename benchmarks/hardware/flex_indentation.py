@@ -97,9 +97,10 @@ class FlexPress:
     """
 
     def __init__(self, mesh, soft: SoftMesh, modulus: float, pad: str,
-                 density_share: float = DENSITY_SHARE, yielding: bool = False):
+                 density_share: float = DENSITY_SHARE, yielding: bool = False,
+                 pad_radius: float = BALL_RADIUS):
         import mujoco
-        self._mujoco, self.pad = mujoco, pad
+        self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
         density = density_share * modulus
         self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
         options = default_options(body='soft')
@@ -111,7 +112,7 @@ class FlexPress:
             ball = pad == 'ball'
             body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE if ball
                           else mujoco.mjtGeom.mjGEOM_BOX,
-                          size=[BALL_RADIUS, 0.0, 0.0] if ball else [0.06, 0.06, BALL_RADIUS])
+                          size=[pad_radius, 0.0, 0.0] if ball else [0.06, 0.06, pad_radius])
         body = GraspObject(mesh, Material(modulus, POISSON_RATIO, density, FRICTION), 'body')
         add_object(spec, body, np.eye(4), options, self.soft)
         self.model = spec.compile()
@@ -121,13 +122,13 @@ class FlexPress:
         self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
         self._yielding = SoftContacts(
             self.model, self.soft, mesh, modulus, POISSON_RATIO,
-            dict.fromkeys(PADS, sphere(BALL_RADIUS, 0.001))) if yielding else None
+            dict.fromkeys(PADS, sphere(pad_radius, 0.1 * pad_radius))) if yielding else None
         self._height = float(soft.nodes[:, 2].max())
         self._place(0.0)
         mujoco.mj_forward(self.model, self.data)
 
     def _place(self, depth: float) -> None:
-        height = self._height + SKIN + BALL_RADIUS - depth
+        height = self._height + SKIN + self._radius - depth
         self.data.mocap_pos[:] = [[0.0, 0.0, height], [0.0, 0.0, -height]]
 
     def press(self, depths) -> list[Pressed]:
@@ -187,14 +188,15 @@ class FlexPress:
         return int(sum(warning.number for warning in self.data.warning))
 
 
-def way_of_balls(forces, radius: float, modulus: float) -> Array:
+def way_of_balls(forces, radius: float, modulus: float,
+                 pad_radius: float = BALL_RADIUS) -> Array:
     """
-    Return how far each of two balls of ``BALL_RADIUS`` goes into a ball between them (n,) [m].
+    Return how far each of two balls of ``pad_radius`` goes into a ball between them (n,) [m].
 
     Hertz's contact less what the far side lifts: Tatara, J. Eng. Mater. Technol. 113, 1991.
     """
     forces = np.asarray(forces, float)
-    plane, gap = modulus / (1.0 - POISSON_RATIO**2), 1.0 / (1.0 / radius + 1.0 / BALL_RADIUS)
+    plane, gap = modulus / (1.0 - POISSON_RATIO**2), 1.0 / (1.0 / radius + 1.0 / pad_radius)
     spot = (0.75 * forces * gap / plane) ** (1.0 / 3.0)
     away = np.hypot(spot, 2.0 * radius)
     far = (2.0 * (1.0 + POISSON_RATIO) * radius**2 / away**3 + (1.0 - POISSON_RATIO**2) / away)

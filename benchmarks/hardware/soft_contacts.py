@@ -3,8 +3,9 @@ What soft bodies of the simulated hand yield under small balls, with and without
 
 First what nodes of fTetWild's tetrahedra yield to a force near it, times plane-strain modulus and
 edge, at nodes, in the middle of edges and of faces, beside what ``SoftContacts`` takes. Then balls
-of 10 mm press a ball of 70 mm from both sides in MuJoCo: the way between two forces by Hertz and
-Tatara over the way gone, 1 where the body is as stiff as it is told.
+press a ball of 70 mm from both sides in MuJoCo, small ones and some that are as flat as a
+fingertip: the way between two forces by Hertz and Tatara over the way gone, 1 where the body is as
+stiff as it is told.
 """
 
 import argparse
@@ -21,9 +22,10 @@ from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.hardware.sim.soft_contacts import NODE_COMPLIANCE, surface_edges
 from gripsim_ros.hardware.sim.world_model import soft_mesh_of, SoftMesh
 
-MODULI = (2e4, 2e5, 2e6)
-#: Half the thickness of the ball that is pressed [m], ways of each pad [m].
-RADIUS, DEPTHS = 0.035, (2e-4, 4e-4, 8e-4, 1.6e-3)
+#: It only scales forces.
+MODULUS = 2e5
+#: Of the ball that is pressed and those that press, ways of each of these [m].
+RADIUS, PAD_RADII, DEPTHS = 0.035, (0.01, 0.14), (2e-4, 4e-4, 8e-4, 1.6e-3)
 #: Springs that hold the body, over the mean stiffness of a node.
 HOLDING = 1e-6
 #: From and to how far a node's surroundings reach, over the edge.
@@ -78,11 +80,14 @@ def main() -> int:
     mesh = bodies()['sphere'].mesh
     masses = soft['sphere'].masses / soft['sphere'].masses.sum() * mesh.volume
     ball = SoftMesh(soft['sphere'].nodes, soft['sphere'].corners, soft['sphere'].faces, masses)
-    for modulus in MODULI:
+    for pad_radius in PAD_RADII:
         for yielding in (False, True):
-            pressed = FlexPress(mesh, ball, modulus, 'ball', yielding=yielding).press(DEPTHS)
-            ways = np.diff(way_of_balls([one.force for one in pressed], RADIUS, modulus))
-            print(f'{modulus:7.2g} Pa, {"yields by Hertz" if yielding else "tetrahedra alone"}: '
-                  f'{", ".join(f"{one.force:.3g}" for one in pressed)} N, ways over the truth '
+            pressed = FlexPress(mesh, ball, MODULUS, 'ball', yielding=yielding,
+                                pad_radius=pad_radius).press(DEPTHS)
+            forces = [one.force for one in pressed]
+            ways = np.diff(way_of_balls(forces, RADIUS, MODULUS, pad_radius))
+            print(f'balls of {1e3 * pad_radius:.0f} mm radius, '
+                  f'{"yields by Hertz" if yielding else "tetrahedra alone"}: '
+                  f'{", ".join(f"{force:.3g}" for force in forces)} N, ways over the truth '
                   f'{np.round(ways / np.diff(DEPTHS), 2)}', flush=True)
     return 0

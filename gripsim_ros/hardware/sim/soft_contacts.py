@@ -95,6 +95,7 @@ class SoftContacts:
             first = int(model.body(node_name(i)).dofadr[0])
             self._node_of[first:first + 3] = i
         self._edges = surface_edges(soft)
+        self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
         self._touches: dict[str, _Touch] = {}
 
     def give_way(self, data, contacts: Iterable[tuple[str, int, float, int]],
@@ -123,7 +124,7 @@ class SoftContacts:
             nodes, shares = self._shares(data, int(contact.efc_address), 1.0)
             if touch.compliance == 0.0:
                 touch.compliance = self._node_compliance(nodes, shares)
-            self._shape(touch, link, data, contact, sign, shares @ self._soft.nodes[nodes],
+            self._shape(touch, link, data, contact, sign, self._surface_point(nodes, shares),
                         T_world_object[:3, :3])
             way = max(0.0, touch.compliance * touch.force + touch.gap - contact.dist)
             wanted = touch.stiffness * way**1.5
@@ -163,6 +164,11 @@ class SoftContacts:
         shares = np.sqrt(sums[found])
         return found, force * shares / shares.sum()
 
+    def _surface_point(self, nodes: NDArray[np.intp], shares: Array) -> Array:
+        """Return the point of the surface (3,) on which shares press; inner nodes are beneath."""
+        outer = self._outer[nodes]
+        return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
+
     def _node_compliance(self, nodes: NDArray[np.intp], shares: Array) -> float:
         """Return what nodes yield near a contact that presses on them with shares of 1 N [m]."""
         points = self._soft.nodes[nodes]
@@ -178,8 +184,7 @@ class SoftContacts:
         Nodes far from the first touch are reached late: that way is not what nodes yield.
         """
         forces = np.array([shares.sum() for _, shares in parts])
-        points = np.array([shares @ self._soft.nodes[nodes] / force
-                           for (nodes, shares), force in zip(parts, forces)])
+        points = np.array([self._surface_point(*part) for part in parts])
         away = (points - touch.first) @ touch.axes.T
         heights = 0.5 * np.einsum('ki,ij,kj->k', away[:, :2], touch.link_bend, away[:, :2])
         return float(forces @ (heights - away[:, 2])) / touch.force
