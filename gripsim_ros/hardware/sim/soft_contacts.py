@@ -85,7 +85,9 @@ class SoftContacts:
 
     def __init__(self, model, soft: SoftMesh, surface: TriangleMesh, modulus: float,
                  poisson_ratio: float, links: dict[str, TriangleMesh]) -> None:
+        import mujoco
         model.flex_margin[:] = MARGIN
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE    # rows are read as such
         self._soft, self._plane_modulus = soft, modulus / (1.0 - poisson_ratio**2)
         self._surface, self._links = ContactMesh(surface), {
             name: ContactMesh(mesh) for name, mesh in links.items()}
@@ -166,7 +168,7 @@ class SoftContacts:
 
     def _surface_point(self, nodes: NDArray[np.intp], shares: Array) -> Array:
         """Return the point of the surface (3,) on which shares press; inner nodes are beneath."""
-        outer = self._outer[nodes]
+        outer = self._outer[nodes] if self._outer[nodes].any() else slice(None)
         return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
 
     def _node_compliance(self, nodes: NDArray[np.intp], shares: Array) -> float:
