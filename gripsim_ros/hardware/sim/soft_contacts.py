@@ -153,8 +153,8 @@ class SoftContacts:
                 touch.gap = self._gap(touch, parts)
 
     def depth(self, link: str) -> float:
-        """Return how much deeper than nodes yield a link is now, below 0 less [m]."""
-        return self._touches[link].depth if link in self._touches else 0.0
+        """Return how much deeper than nodes yield a link is now, 0 where it is not [m]."""
+        return max(0.0, self._touches[link].depth) if link in self._touches else 0.0
 
     def _shares(self, data, row: int, force: float) -> tuple[NDArray[np.intp], Array]:
         """Return the nodes on which a contact's normal force acts, and the parts of it there."""
