@@ -19,7 +19,7 @@ from benchmarks.hardware.bodies import bodies
 from benchmarks.hardware.flex_indentation import (
     FlexPress, POISSON_RATIO, stiffness, way_of_balls)
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.hardware.sim.soft_contacts import NODE_COMPLIANCE, surface_edges
+from gripsim_ros.hardware.sim.soft.contacts import NODE_COMPLIANCE, surface_edges
 from gripsim_ros.hardware.sim.world_model import soft_mesh_of, SoftMesh
 
 #: It only scales forces.

@@ -17,6 +17,9 @@ NEAR = 0.1
 STIFFER = 2.0
 #: Steps to one force after which what is felt counts as it is, and the least share of it then.
 MOST_STEPS, LEAST_SHARE = 25, 0.5
+#: What a step counts after which a finger feels no contact: it taught nothing of stiffness, and
+#: the next is as short. An object that gives way at first, as under an edge, takes many.
+SEEKING_STEP = 0.25
 
 
 class SqueezeWatch(TouchWatch):
@@ -32,7 +35,7 @@ class SqueezeWatch(TouchWatch):
         super().__init__(plan, options)
         total = 0.5 * sum(finger.force for finger in self._pressing)
         self.shares = {finger.name: finger.force / total for finger in self._pressing}
-        self._aim, self._steps = 0.0, 0
+        self._aim, self._steps = 0.0, 0.0
         self._stiffest = dict(plan.touch.stiffest)
 
     @property
@@ -46,7 +49,7 @@ class SqueezeWatch(TouchWatch):
 
     def aim(self, force: float, measured: Measurement) -> None:
         """Go to a force of the grip [N] from now on."""
-        self._aim, self._steps = force, 0
+        self._aim, self._steps = force, 0.0
         self._judged = max(self._judged, measured.time - STEP_TIME - REST_TIME)
 
     def go_on(self, measured: Measurement) -> tuple[Array, Array] | None:
@@ -73,7 +76,9 @@ class SqueezeWatch(TouchWatch):
                 STEP_SHARE * wanted, self._options.touch_force)))
             loaded.go(float(min(step / loaded.stiffness,
                                 self._options.touch_beyond - loaded.travel)))
-        self._steps += 1
+        feels = all(self._force(finger, measured) >= self._options.touch_force
+                    for finger in self._pressing)
+        self._steps += 1.0 if feels else SEEKING_STEP
         self._fault = self._fault or self._find_stuck()
         self._judged = self._step_from = measured.time
         return self._remaining(measured.time)

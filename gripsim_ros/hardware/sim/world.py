@@ -17,7 +17,7 @@ from .hand_model import damping_times, mimic_rows
 from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
-from .soft_contacts import soft_contacts_of, SoftContacts
+from .soft.contacts import soft_contacts_of, SoftContacts
 from .world_model import (
     OBJECT, PALM_TARGET, SoftMesh, add_object, add_obstacles, hand_world, nearest_motion,
     node_name)

@@ -1,0 +1,1 @@
+"""Soft objects of the simulated hand under its links: what tetrahedra do not yield."""

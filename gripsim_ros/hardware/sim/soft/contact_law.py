@@ -1,0 +1,124 @@
+"""Force over depth of an elastic contact, from the gap of its surfaces: no shape is assumed."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.contact.geometry.contact_mesh import ContactMesh
+from ....core.contact.patches.indenters import mesh_depths
+from ....core.mechanics.contact.half_space import GRID_SOFTENING, half_space_rows
+from ....core.numerics.complementarity import solve_complementarity
+
+Array = NDArray[np.float64]
+
+#: Nodes of a lattice along a side.
+SIDE = 31
+#: Shares of the lattice's nodes that overlap at the depths that are solved: about half bear load.
+OVERLAPPING = (0.03, 0.06, 0.12, 0.25, 0.5)
+#: Fewest nodes that show a surface; with fewer a ball as small as the lattice is taken.
+FEWEST = 8
+#: How far from the lattice surfaces are looked for [m].
+BEHIND = 0.01
+
+
+@dataclass(frozen=True)
+class ContactLaw:
+    """
+    Force of a contact over its depth, from first touch.
+
+    Attributes
+    ----------
+    depths, forces, reaches : (n,) float
+        Growing: depth [m], force [N], farthest loaded node from the force's centre [m].
+    """
+
+    depths: Array
+    forces: Array
+    reaches: Array
+
+    def force(self, depth: float) -> float:
+        """Return the force at a depth [N]; outside of those solved as of a ball, depth^1.5."""
+        if not depth > 0.0:
+            return 0.0
+        factors = self.forces / self.depths**1.5
+        return float(np.interp(np.log(depth), np.log(self.depths), factors)) * depth**1.5
+
+    def reach(self, force: float) -> float:
+        """Return how far the contact reaches at a force [m]; outside as of a ball, force^1/3."""
+        if not force > 0.0:
+            return 0.0
+        factors = self.reaches / self.forces**(1.0 / 3.0)
+        return float(np.interp(np.log(force), np.log(self.forces), factors)) * force**(1.0 / 3.0)
+
+
+def lattice(half: float) -> tuple[Array, float]:
+    """Return points (n, 2) of a square lattice of a half width [m], and the area of each."""
+    line = half * np.linspace(-1.0, 1.0, SIDE)
+    return np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2), float(line[1] - line[0])**2
+
+
+def surface_heights(mesh: ContactMesh, origin: Array, frame: Array, flat: Array,
+                    side: float, curved: bool = True) -> Array:
+    """
+    Return heights (n,) of a mesh's surface over a plane [m], ``-side`` inf where none is.
+
+    Parameters
+    ----------
+    mesh : ContactMesh
+    origin : (3,) float
+        Of the plane, in the mesh's frame [m].
+    frame : (3, 3) float
+        Rows along the plane, twice, and up.
+    flat : (n, 2) float
+        Places in the plane [m].
+    side : float
+        1: the surface that is seen from above, -1: from below.
+    curved : bool
+        Between the facets' corners, not on them.
+    """
+    surface = mesh.surface if curved else mesh.surface._replace(
+        limits=np.zeros_like(mesh.surface.limits))
+    points = np.ascontiguousarray(origin + flat @ frame[:2])
+    depths, _ = mesh_depths(mesh.tree, surface, points, side * frame[2], BEHIND)
+    return side * depths
+
+
+def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -> ContactLaw:
+    """
+    Return the law of a contact whose surfaces are ``gaps`` apart, without friction.
+
+    Johnson, Contact Mechanics, 1985, section 5.9: an elastic half-space's nodes are closed under
+    load or open and free.
+
+    Parameters
+    ----------
+    gaps : (n,) float
+        Between surfaces at each node, up to a constant [m]; inf: there is one of them only.
+    points : (n, 2) float
+        Nodes [m].
+    area : float
+        Of a node [m^2].
+    plane_modulus : float
+        E / (1 - nu^2) [Pa].
+    """
+    if np.isfinite(gaps).sum() < FEWEST:
+        gaps = (points**2).sum(axis=1) / abs(points).max()
+    found = np.isfinite(gaps)
+    gaps, points = gaps[found] - gaps[found].min(), points[found]
+    solid = np.column_stack([points, np.zeros(len(points))])
+    up = np.tile([0.0, 0.0, 1.0], (len(points), 1))
+    matrix = half_space_rows(np.arange(len(points)), solid, up, np.full(len(points), area),
+                             plane_modulus, GRID_SOFTENING)
+    order = np.argsort(gaps, kind='stable')
+    rows = []
+    for share in OVERLAPPING:
+        depth = float(gaps[order[min(round(share * SIDE**2), len(order) - 1)]])
+        forces, loaded, _, _ = solve_complementarity(matrix, depth - gaps, gaps < 0.5 * depth,
+                                                     order)
+        total = float(forces.sum())
+        centre = forces @ points / total
+        reach = float(np.linalg.norm(points[loaded] - centre, axis=1).max()) + 0.5 * np.sqrt(area)
+        rows.append((depth, total, reach))
+    depths, totals, reaches = np.array(rows).T
+    return ContactLaw(depths, totals, reaches)

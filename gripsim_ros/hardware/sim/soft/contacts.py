@@ -1,0 +1,201 @@
+"""What a soft object yields under links beside its tetrahedra, which are larger than contacts."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core.bodies import GraspObject, TriangleMesh
+from ....core.contact.geometry.ray_casting import direction_frame
+from ....core.hand import HandModel
+from ..hand_model import hand_as_simulated
+from ..options import SimulationOptions
+from ..world_model import node_name, SoftMesh, true_modulus
+from .touch_shape import Place, REACHES, TouchShape, TouchSurfaces
+
+Array = NDArray[np.float64]
+
+#: What a surface node of tetrahedra yields to its own force, times plane-strain modulus and edge:
+#: 0.85 to 1.15 on fTetWild's tetrahedra of 9 to 10 mm of a ball and an apple, nu 0.3.
+NODE_COMPLIANCE = 1.05
+#: How much sooner than at the tetrahedra a link may be pressed on [m].
+MARGIN = 1.5e-3
+#: Share of the way to what is missing that is gone in a step.
+PACE = 0.5
+#: Least share of a contact's force that counts as a node's.
+LEAST_SHARE = 1e-4
+
+
+@dataclass
+class _Touch:
+    """Of a link: its contacts now, and their force [N], compliances [m/N] and depth [m]."""
+
+    rows: list[int] = field(default_factory=list)
+    force: float = 0.0
+    #: Of the nodes, and of MuJoCo's contacts.
+    compliance: float = 0.0
+    softness: float = 0.0
+    depth: float = 0.0
+    #: Where forces act on the surface of the tetrahedra (k, 3) [m], and their shares (k,).
+    places: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    shares: Array = field(default_factory=lambda: np.zeros(0))
+    shape: TouchShape | None = None
+
+
+class SoftContacts:
+    """
+    Contacts of links with a soft object that yield as Hertz's do.
+
+    A fingertip presses on some millimetres, tetrahedra have edges of ten and more: three nodes
+    bear what one small spot would, and the object is felt several times as stiff as it is. What
+    nodes yield near a contact is known (``NODE_COMPLIANCE`` for a node's own force, Boussinesq's
+    1 / (pi E* r) for those of others), and what the contact would by the surfaces' curvatures
+    (Hertz). A link may go as much deeper as is missing before it is pressed on. Where a contact
+    is as large as the tetrahedra and a single node bears it, they are too soft: it is pressed on
+    sooner.
+
+    Parameters
+    ----------
+    model : mujoco.MjModel
+    soft : SoftMesh
+    surface : TriangleMesh
+        Of the object, in the frame of ``soft``.
+    modulus, poisson_ratio : float
+        [Pa], [-].
+    links : dict of str to TriangleMesh
+        In their own frames.
+    """
+
+    def __init__(self, model, soft: SoftMesh, surface: TriangleMesh, modulus: float,
+                 poisson_ratio: float, links: dict[str, TriangleMesh]) -> None:
+        import mujoco
+        model.flex_margin[:] = MARGIN
+        model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE    # rows are read as such
+        self._soft, self._plane_modulus = soft, modulus / (1.0 - poisson_ratio**2)
+        self._surfaces = TouchSurfaces(links, surface, soft, self._plane_modulus)
+        self._bodies = {name: model.body(name).id for name in links}
+        self._node_of = np.full(model.nv, -1)
+        for i in range(len(soft.nodes)):
+            first = int(model.body(node_name(i)).dofadr[0])
+            self._node_of[first:first + 3] = i
+        self._edges = surface_edges(soft)
+        self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
+        self._touches: dict[str, _Touch] = {}
+
+    def give_way(self, data, contacts: Iterable[tuple[str, int, float, int]],
+                 T_world_object: Array) -> None:
+        """
+        Let links go deeper by what is missing: between MuJoCo's two halves of a step.
+
+        Parameters
+        ----------
+        data : mujoco.MjData
+        contacts : iterable of (str, int, float, int)
+            Link, its geom, sign that turns the contact's normal to the link, the contact's number.
+        T_world_object : (4, 4) float
+        """
+        rows = data.contact.efc_address
+        counted = rows >= 0
+        data.efc_pos[rows[counted]] += data.contact.includemargin[counted]
+        found: dict[str, list[tuple[float, int]]] = {}
+        for link, _, sign, i in contacts:
+            found.setdefault(link, []).append((sign, i))
+        self._touches = {link: self._touches.get(link, _Touch()) for link in found}
+        for link, touch in self._touches.items():
+            sign, deepest = min(found[link], key=lambda one: data.contact[one[1]].dist)
+            contact = data.contact[deepest]
+            touch.rows = [int(data.contact[i].efc_address) for _, i in found[link]]
+            if not touch.force > 0.0:
+                self._take(touch, [self._shares(data, int(contact.efc_address), 1.0)])
+            gap = self._gap(touch, link, data, contact, sign, T_world_object[:3, :3])
+            way = max(0.0, touch.compliance * touch.force + gap - contact.dist)
+            missing = max(-MARGIN, way - gap
+                          - (touch.compliance + touch.softness) * touch.shape.law.force(way))
+            touch.depth += PACE * (missing - touch.depth)
+            data.efc_pos[touch.rows] += touch.depth
+
+    def remember(self, data) -> None:
+        """Take the forces of a step that is done."""
+        for touch in self._touches.values():
+            forces = data.efc_force[touch.rows]
+            touch.force = float(forces.sum())
+            if touch.force > 0.0:
+                overlaps = data.efc_margin[touch.rows] - data.efc_pos[touch.rows]
+                overlap = float(overlaps @ forces) / touch.force
+                self._take(touch, [self._shares(data, row, force)
+                                   for row, force in zip(touch.rows, forces) if force > 0.0])
+                touch.softness = min(max(0.0, overlap / touch.force), touch.compliance)
+
+    def _take(self, touch: _Touch, parts: list[tuple[NDArray[np.intp], Array]]) -> None:
+        """Take on which nodes each contact of a link presses, and how much [N]."""
+        touch.shares = np.array([shares.sum() for _, shares in parts])
+        touch.places = np.array([self._surface_point(*part) for part in parts])
+        nodes, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+        shares = np.bincount(place, np.concatenate([part[1] for part in parts]))
+        touch.compliance = self._node_compliance(nodes, shares / shares.sum())
+
+    def _gap(self, touch: _Touch, link: str, data, contact, sign: float,
+             rotation: Array) -> float:
+        """Return what surfaces are apart where forces act [m], the shape brought up to date."""
+        turn = data.xmat[self._bodies[link]].reshape(3, 3)
+        frame = direction_frame(sign * contact.frame[:3])
+        place = Place(turn.T @ (contact.pos - data.xpos[self._bodies[link]]),
+                      touch.shares @ touch.places / touch.shares.sum(),
+                      frame @ turn, frame @ rotation)
+        reach = REACHES[0] if touch.shape is None else float(
+            np.clip(touch.shape.law.reach(touch.force), *REACHES))
+        if touch.shape is None or not touch.shape.is_of(place, reach):
+            touch.shape = self._surfaces.shape(link, place, reach)
+        return self._surfaces.gap(link, touch.shape, touch.places, touch.shares)
+
+    def depth(self, link: str) -> float:
+        """Return how much deeper than nodes yield a link is now, 0 where it is not [m]."""
+        return max(0.0, self._touches[link].depth) if link in self._touches else 0.0
+
+    def _shares(self, data, row: int, force: float) -> tuple[NDArray[np.intp], Array]:
+        """Return the nodes on which a contact's normal force acts, and the parts of it there."""
+        first, count = int(data.efc_J_rowadr[row]), int(data.efc_J_rownnz[row])
+        nodes = self._node_of[data.efc_J_colind[first:first + count]]
+        moves = data.efc_J[first:first + count]
+        sums = np.bincount(nodes[nodes >= 0], moves[nodes >= 0]**2)
+        found = np.flatnonzero(sums > LEAST_SHARE**2)
+        shares = np.sqrt(sums[found])
+        return found, force * shares / shares.sum()
+
+    def _surface_point(self, nodes: NDArray[np.intp], shares: Array) -> Array:
+        """Return the point of the surface (3,) on which shares press; inner nodes are beneath."""
+        outer = self._outer[nodes] if self._outer[nodes].any() else slice(None)
+        return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
+
+    def _node_compliance(self, nodes: NDArray[np.intp], shares: Array) -> float:
+        """Return what nodes yield near a contact that presses on them with shares of 1 N [m]."""
+        points = self._soft.nodes[nodes]
+        away = np.linalg.norm(points[:, None] - points[None], axis=2)
+        np.fill_diagonal(away, np.inf)
+        own = NODE_COMPLIANCE * (shares**2 / self._edges[nodes]).sum()
+        return float(own + shares @ (1.0 / (np.pi * away)) @ shares) / self._plane_modulus
+
+
+def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,
+                     options: SimulationOptions) -> SoftContacts:
+    """Return the contacts of a hand's links with a soft object in a ``mujoco.MjModel``."""
+    return SoftContacts(
+        model, soft, grasp_object.mesh, true_modulus(grasp_object, options),
+        grasp_object.material.poisson_ratio,
+        {link.name: link.mesh for link in hand_as_simulated(hand).links})
+
+
+def surface_edges(soft: SoftMesh) -> Array:
+    """
+    Return the edge of equal triangles as large as those at each node (N,) [m].
+
+    Inner nodes, on which contacts hardly press, have the mean.
+    """
+    corners = soft.nodes[soft.faces]
+    areas = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0],
+                                          corners[:, 2] - corners[:, 0]), axis=1)
+    counts = np.bincount(soft.faces.ravel(), minlength=len(soft.nodes))
+    sums = np.bincount(soft.faces.ravel(), np.repeat(areas, 3), len(soft.nodes))
+    means = np.where(counts > 0, sums / np.maximum(counts, 1), areas.mean())
+    return np.sqrt(4.0 / np.sqrt(3.0) * means)

@@ -1,0 +1,108 @@
+"""Force over depth of a contact of any shape is that of theory where there is one."""
+
+from hypothesis import given, strategies as st
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import ellipe, ellipk
+
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.contact.geometry.contact_mesh import ContactMesh
+from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
+from gripsim_ros.hardware.sim.soft.contact_law import contact_law, lattice, surface_heights
+
+MODULUS, HALF = 1e6, 3.2e-3
+#: A dozen loaded nodes across the contact; across the short axis of a narrow one a few.
+RTOL, RTOL_NARROW = 0.025, 0.06
+RADIUS = 0.04
+
+
+def depth_of_ellipse(force, plane_modulus, high, low):
+    """Hertz, exactly: Johnson 1985, eq. 4.26 with complete elliptic integrals."""
+    def misfit(squared):    # of the contact's eccentricity
+        k, e = ellipk(squared), ellipe(squared)
+        return (e / (1.0 - squared) - k) / (k - e) - high / low
+    squared = brentq(misfit, 1e-9, 1.0 - 1e-9)
+    k, e = ellipk(squared), ellipe(squared)
+    # A + B = (high + low) / 2; with a the long half axis [m], p0 = 3 F / (2 pi a b).
+    flat = np.sqrt(1.0 - squared)
+    long = (3.0 * force / (2.0 * np.pi * plane_modulus) * 2.0 * (
+        (k - e) + (e / (1.0 - squared) - k)) / squared / (high + low)) ** (1.0 / 3.0)
+    peak = 1.5 * force / (np.pi * long**2 * flat)
+    return peak * long * flat / plane_modulus * k
+
+
+@pytest.mark.parametrize('ratio', [1.001, 3.0, 10.0])
+def test_ellipsoids_bear_what_hertz_says(ratio):
+    points, area = lattice(HALF)
+    low = 20.0
+    law = contact_law(0.5 * (low * points[:, 0]**2 + ratio * low * points[:, 1]**2), points, area,
+                      MODULUS)
+    inside = law.reaches < 0.9 * HALF
+    assert inside.sum() >= 3
+    for depth, force in zip(law.depths[inside], law.forces[inside]):
+        np.testing.assert_allclose(depth_of_ellipse(force, MODULUS, ratio * low, low) / depth, 1.0,
+                                   atol=RTOL if ratio < 10.0 else RTOL_NARROW)
+
+
+def test_a_cone_bears_what_sneddon_says():
+    points, area = lattice(HALF)
+    slope = np.tan(np.radians(20.0))
+    law = contact_law(slope * np.hypot(*points.T), points, area, MODULUS)
+    np.testing.assert_allclose(law.forces, 2.0 * MODULUS * law.depths**2 / np.pi / slope,
+                               rtol=RTOL)
+    # Sneddon 1965: the contact's radius is 2 d / (pi tan).
+    np.testing.assert_allclose(law.reaches, 2.0 * law.depths / np.pi / slope,
+                               atol=np.sqrt(area))
+
+
+@given(st.floats(0.1, 10.0), st.floats(0.1, 10.0), st.integers(0, 2**32 - 1))
+def test_larger_surfaces_bear_more_in_proportion(larger, stiffer, seed):
+    points, area = lattice(HALF)
+    waves = np.random.default_rng(seed).normal(size=(3, 2)) / HALF
+    gaps = 30.0 * (points**2).sum(axis=1) + 1e-5 * np.cos(points @ waves.T).sum(axis=1)
+    law = contact_law(gaps, points, area, MODULUS)
+    other = contact_law(larger * gaps, larger * points, larger**2 * area, stiffer * MODULUS)
+    for depth in np.geomspace(0.3 * law.depths[0], 3.0 * law.depths[-1], 5):
+        force = law.force(depth)
+        np.testing.assert_allclose(other.force(larger * depth), stiffer * larger**2 * force,
+                                   rtol=1e-6)
+        np.testing.assert_allclose(other.reach(stiffer * larger**2 * force),
+                                   larger * law.reach(force), rtol=1e-6)
+
+
+def test_nothing_is_borne_before_the_surfaces_meet():
+    points, area = lattice(HALF)
+    law = contact_law((points**2).sum(axis=1), points, area, MODULUS)
+    assert law.force(0.0) == law.force(-1e-3) == law.reach(0.0) == 0.0
+
+
+def test_where_there_is_hardly_a_surface_a_small_tip_is_assumed():
+    points, area = lattice(HALF)
+    gaps = np.full(len(points), np.inf)
+    gaps[:3] = 0.0
+    law = contact_law(gaps, points, area, MODULUS)
+    depth = law.depths[2]
+    np.testing.assert_allclose(law.force(depth), 4.0 / 3.0 * MODULUS * np.sqrt(
+        0.5 * HALF * depth**3), rtol=RTOL)
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0], ids=['above', 'below'])
+def test_heights_are_those_of_a_ball_whatever_its_facets(side, rng):
+    mesh = ContactMesh(shapes.sphere(RADIUS, 0.004, 0.2))
+    frame = direction_frame(rng.normal(size=3))
+    flat = rng.uniform(-0.005, 0.005, (200, 2))
+    heights = surface_heights(mesh, side * RADIUS * frame[2], frame, flat, side)
+    true = side * (np.sqrt(RADIUS**2 - (flat**2).sum(axis=1)) - RADIUS)
+    np.testing.assert_allclose(heights, true, atol=2e-6)
+    facets = surface_heights(mesh, side * RADIUS * frame[2], frame, flat, side, curved=False)
+    assert abs(facets - true).max() > 1e-5
+
+
+@pytest.mark.parametrize('side', [1.0, -1.0])
+def test_beside_a_surface_there_is_none(side):
+    mesh = ContactMesh(shapes.box((0.02, 0.02, 0.02)))
+    origin = np.array([0.0, 0.0, side * 0.01])
+    flat = np.array([[0.0, 0.0], [0.012, 0.0]])
+    heights = surface_heights(mesh, origin, np.eye(3), flat, side)
+    np.testing.assert_allclose(heights, [0.0, -side * np.inf], atol=1e-12)

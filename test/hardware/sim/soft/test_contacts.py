@@ -1,0 +1,54 @@
+"""Soft objects of the simulated hand yield where a link touches them as Hertz says."""
+
+import numpy as np
+import pytest
+
+from benchmarks.hardware.flex_indentation import FlexPress, soft_ball, structured, way_of_balls
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.hardware.sim.soft.contacts import surface_edges
+from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
+from gripsim_ros.hardware.sim.world_model import SoftMesh
+
+RADIUS = 0.04
+#: Of ways between two forces: nodes' compliance is known to 15 %, and finite strains.
+RTOL_WAY = 0.1
+MODULUS = 2e5
+#: Ways of each pad [m].
+DEPTHS = (4e-4, 8e-4, 1.6e-3)
+
+
+def test_edges_are_those_of_the_surface():
+    soft = soft_ball(RADIUS, 3)
+    outer = np.unique(soft.faces)
+    edges = surface_edges(soft)
+    corners = soft.nodes[soft.faces]
+    sides = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2)
+    assert (edges[outer] > 0.7 * sides.min()).all() and (edges[outer] < sides.max()).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('pad_radius', [0.01, 0.14], ids=['small', 'as flat as a fingertip'])
+def test_a_ball_of_large_tetrahedra_yields_between_balls_as_one_that_has_none(pad_radius):
+    pytest.importorskip('mujoco')
+    mesh, soft = shapes.sphere(RADIUS, 0.005), soft_ball(RADIUS, 3)
+    shares = {}
+    for yielding in (False, True):
+        press = FlexPress(mesh, soft, MODULUS, 'ball', yielding=yielding, pad_radius=pad_radius)
+        ways = way_of_balls([one.force for one in press.press(DEPTHS)], RADIUS, MODULUS,
+                            pad_radius)
+        shares[yielding] = np.diff(ways) / np.diff(DEPTHS)
+    np.testing.assert_allclose(shares[True], 1.0, rtol=RTOL_WAY)
+    assert (abs(shares[False] - 1.0) > 1.5 * RTOL_WAY).any()      # tetrahedra alone do not
+
+
+@pytest.mark.filterwarnings('error')
+def test_an_object_of_few_nodes_yields_too():
+    """MuJoCo keeps the rows of so small a model in another form, if it is not told."""
+    pytest.importorskip('mujoco')
+    nodes, corners = structured([np.array([-RADIUS, RADIUS])] * 3)
+    turned = tetrahedron_volumes(nodes, corners) < 0.0
+    corners[turned, :2] = corners[turned, 1::-1]
+    soft = SoftMesh(nodes, corners, outer_faces(corners), node_masses(nodes, corners, 1.0))
+    press = FlexPress(shapes.box((2 * RADIUS,) * 3), soft, MODULUS, 'ball', yielding=True)
+    first, second = press.press([5e-4, 1e-3])
+    assert 0.0 < first.force < second.force

@@ -1,0 +1,99 @@
+"""Links and soft objects where they touch: law and gap are those of their surfaces."""
+
+import numpy as np
+import pytest
+
+from benchmarks.hardware.flex_indentation import soft_ball
+from gripsim_ros.core.bodies import shapes
+from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
+from gripsim_ros.hardware.sim.soft.contact_law import contact_law, lattice
+from gripsim_ros.hardware.sim.soft.touch_shape import Place, TouchSurfaces
+
+RADIUS, LINK_RADIUS, MODULUS, REACH = 0.035, 0.01, 2e5, 2e-3
+RTOL = 0.03
+UP = np.array([0.0, 0.0, 1.0])
+
+
+def surfaces(link, count=3):
+    return TouchSurfaces({'link': link}, shapes.sphere(RADIUS, 0.003), soft_ball(RADIUS, count),
+                         MODULUS)
+
+
+def place_on(direction, on_link, turn=np.eye(3)):
+    """Return where a link's point touches a ball, its own frame turned against the ball's."""
+    frame = direction_frame(direction)
+    return Place(on_link, RADIUS * frame[2], frame @ turn, frame)
+
+
+def test_a_ball_bears_what_hertz_says_wherever_it_is_touched(rng):
+    touching = surfaces(shapes.sphere(LINK_RADIUS, 0.001))
+    stiffness = 4.0 / 3.0 * MODULUS * np.sqrt(1.0 / (1.0 / RADIUS + 1.0 / LINK_RADIUS))
+    for direction in rng.normal(size=(5, 3)):
+        frame = direction_frame(direction)
+        shape = touching.shape('link', place_on(direction, -LINK_RADIUS * frame[2]), REACH)
+        for depth in shape.law.depths:
+            np.testing.assert_allclose(shape.law.force(depth), stiffness * depth**1.5, rtol=RTOL)
+
+
+def test_an_edge_bears_as_an_edge_does_not_as_some_ball():
+    """A right angle on a ball: the gap is known, and force grows less steeply than a ball's."""
+    turn = np.array([[1.0, 0.0, 0.0], [0.0, np.sqrt(0.5), np.sqrt(0.5)],
+                     [0.0, -np.sqrt(0.5), np.sqrt(0.5)]])
+    touching = surfaces(shapes.box((0.04, 0.02, 0.02)))
+    edge = turn.T @ (-np.sqrt(0.5) * 0.02 * UP)
+    place = Place(edge, RADIUS * UP, turn, np.eye(3))
+    law = touching.shape('link', place, REACH).law
+    points, area = lattice(1.6 * REACH)
+    true = contact_law(abs(points[:, 1]) + RADIUS - np.sqrt(
+        RADIUS**2 - (points**2).sum(axis=1)), points, area, MODULUS)
+    for depth in law.depths:
+        np.testing.assert_allclose(law.force(depth), true.force(depth), rtol=RTOL)
+    steep = np.log(law.forces[3] / law.forces[1]) / np.log(law.depths[3] / law.depths[1])
+    assert steep < 1.4
+
+
+def test_tetrahedra_are_touched_first_somewhere_and_nowhere_before(rng):
+    touching, soft = surfaces(shapes.sphere(LINK_RADIUS, 0.001)), soft_ball(RADIUS, 3)
+    corners = soft.nodes[soft.faces]
+    for direction in rng.normal(size=(5, 3)):
+        frame = direction_frame(direction)
+        shape = touching.shape('link', place_on(direction, -LINK_RADIUS * frame[2]), REACH)
+        middles = np.einsum('kj,fji->fki', rng.dirichlet(np.ones(3), 100), corners).reshape(-1, 3)
+        middles = middles[(middles @ frame[2] > 0.0)
+                          & (np.linalg.norm(middles @ frame[:2].T, axis=1) < 0.006)]
+        gaps = [touching.gap('link', shape, point[None], np.ones(1)) for point in middles]
+        # Gaps between balls grow with the square of the way, those of facets with the way.
+        assert min(gaps) < 1e-4 and max(gaps) > 5e-4
+        heights = LINK_RADIUS - np.sqrt(LINK_RADIUS**2 - ((middles @ frame[:2].T)**2).sum(axis=1))
+        between = heights - (middles @ frame[2] - RADIUS)
+        np.testing.assert_allclose(np.subtract(gaps, min(gaps)), between - between.min(),
+                                   atol=5e-5)
+
+
+def test_gaps_are_weighted_by_force():
+    touching, soft = surfaces(shapes.sphere(LINK_RADIUS, 0.001)), soft_ball(RADIUS, 3)
+    shape = touching.shape('link', place_on(UP, -LINK_RADIUS * UP), REACH)
+    top = soft.nodes[np.argsort(soft.nodes[:, 2])[-2:]]
+    each = [touching.gap('link', shape, point[None], np.ones(1)) for point in top]
+    together = touching.gap('link', shape, top, np.array([3.0, 1.0]))
+    np.testing.assert_allclose(together, 0.75 * each[0] + 0.25 * each[1])
+    beside = np.array([[0.0, 0.03, 0.0]])       # where the link has no surface
+    assert touching.gap('link', shape, beside, np.ones(1)) == 0.0
+
+
+@pytest.mark.parametrize('way, reach, kept', [
+    (0.0, 1.0, True), (0.1, 1.0, True), (0.3, 1.0, False), (0.0, 0.3, False), (0.0, 1.5, False)])
+def test_a_shape_is_kept_until_the_link_slides_or_the_contact_grows(way, reach, kept):
+    touching = surfaces(shapes.sphere(LINK_RADIUS, 0.001))
+    place = place_on(UP, -LINK_RADIUS * UP)
+    shape = touching.shape('link', place, REACH)
+    moved = Place(place.on_link + [way * REACH, 0.0, 0.0], place.on_object, place.link_frame,
+                  place.object_frame)
+    assert shape.is_of(moved, reach * REACH) == kept
+
+
+def test_a_turned_link_has_another_shape():
+    touching = surfaces(shapes.sphere(LINK_RADIUS, 0.001))
+    shape = touching.shape('link', place_on(UP, -LINK_RADIUS * UP), REACH)
+    turned = direction_frame(np.array([0.1, 0.0, 1.0]))
+    assert not shape.is_of(Place(-LINK_RADIUS * UP, RADIUS * UP, turned, np.eye(3)), REACH)
