@@ -64,8 +64,7 @@ def palpate(
     model = hand_of_grasps(hand, content)
     from ...library.planned_object import object_of_grasps
     believed = object_of_grasps(content, grasps, mesh or '')
-    modulus = float(true_modulus) or believed.material.youngs_modulus
-    world = {'object_modulus': modulus} if simulate else {}
+    world = {'object_modulus': float(true_modulus)} if simulate else {}
     with executor(believed if simulate else None, world, model) as client:
         from gripsim_interfaces.action import Palpate
         from ...ros.clients.execute import RESULT_NAMES

@@ -176,8 +176,8 @@ class World:
         self._touches = None
 
     def _soft_contacts(self) -> SoftContacts | None:
-        if self.soft is None or self.grasp_object is None or not self.options.object_modulus:
-            return None     # its stiffness is not to be felt
+        if self.soft is None or self.grasp_object is None:
+            return None
         return soft_contacts_of(self.model, self.soft, self.grasp_object, self.hand, self.options)
 
     def _advance(self) -> None:

@@ -141,7 +141,7 @@ class SoftContacts:
         turn = data.xmat[self._bodies[link]].reshape(3, 3)
         frame = direction_frame(sign * contact.frame[:3])
         place = Place(turn.T @ (contact.pos - data.xpos[self._bodies[link]]),
-                      touch.shares @ touch.places / touch.shares.sum(),
+                      self._surface_point(*self._shares(data, int(contact.efc_address), 1.0)),
                       frame @ turn, frame @ rotation)
         reach = REACHES[0] if touch.shape is None else float(
             np.clip(touch.shape.law.reach(touch.force), *REACHES))
