@@ -1,5 +1,6 @@
 """What all tests share: an isolated ROS domain, seeded randomness, the optional data."""
 
+import gc
 import os
 from pathlib import Path
 import signal
@@ -36,6 +37,12 @@ settings.load_profile('gripsim')
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: at the end one worker would wait for them alone."""
     items.sort(key=lambda item: 'ros' not in item.path.relative_to(ROOT).parts[:2])
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage leave alone what is there until the end: half a million."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
