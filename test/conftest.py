@@ -1,5 +1,6 @@
 """What all tests share: an isolated ROS domain, seeded randomness, the optional data."""
 
+import gc
 import os
 from pathlib import Path
 import signal
@@ -13,6 +14,7 @@ import numpy as np  # noqa: E402
 import pytest  # noqa: E402
 
 from gripsim_ros.ros.environment import enter_isolation  # noqa: E402
+from tools.lean_numba import compiling_leanly  # noqa: E402
 
 # Clients wait longer for servers: the machine may be slow, and busy with anything.
 os.environ.setdefault('GRIPSIM_PATIENCE', '6')
@@ -36,6 +38,19 @@ settings.load_profile('gripsim')
 def pytest_collection_modifyitems(items):
     """Begin with the files that take longest: at the end one worker would wait for them alone."""
     items.sort(key=lambda item: 'ros' not in item.path.relative_to(ROOT).parts[:2])
+
+
+def pytest_collection_finish():
+    """Let the collector of garbage leave alone what is there until the end: half a million."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope='session', autouse=True)
+def lean_kernels():
+    """Compile what no setup has compiled as a setup would: that takes two thirds of the time."""
+    with compiling_leanly():
+        yield
 
 
 @pytest.fixture

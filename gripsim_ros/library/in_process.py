@@ -151,7 +151,6 @@ def warm_up() -> None:
     run(planner, Pipeline(hand, ball, mechanics_options(), link_shapes(hand)))
 
 
-@lru_cache(maxsize=4)
 def link_shapes(hand: HandModel) -> LinkShapes:
     """Return what contact prepares of a hand, kept for the next object."""
     return LinkShapes.of_hand(hand)

@@ -42,14 +42,27 @@ def winding_numbers(corners, points):
     """
     numbers = np.zeros(len(points))     # of what is outside its box, too
     low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    vertices, faces = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
+    faces = faces.reshape(-1, 3)
     for i in np.flatnonzero(((points >= low) & (points <= high)).all(axis=1)):
-        a, b, c = (corners[:, k] - points[i] for k in range(3))
-        la, lb, lc = (np.linalg.norm(x, axis=1) for x in (a, b, c))
-        triple = np.einsum('fi,fi->f', a, np.cross(b, c))
-        scale = (la * lb * lc + np.einsum('fi,fi->f', a, b) * lc
-                 + np.einsum('fi,fi->f', b, c) * la + np.einsum('fi,fi->f', c, a) * lb)
+        ways = vertices - points[i]
+        lengths = np.sqrt(_dots(ways, ways))
+        (a, b, c), (la, lb, lc) = ways[faces.T], lengths[faces.T]
+        triple = _dots(a, _crossed(b, c))
+        scale = la * lb * lc + _dots(a, b) * lc + _dots(b, c) * la + _dots(c, a) * lb
         numbers[i] = np.arctan2(triple, scale).sum() / (2.0 * np.pi)
     return numbers
+
+
+def _dots(a, b):
+    """Return the scalar products of rows."""
+    return np.einsum('fi,fi->f', a, b)
+
+
+def _crossed(a, b):
+    """Return the vector products of rows; numpy's own takes four times as long."""
+    (ax, ay, az), (bx, by, bz) = a.T, b.T
+    return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=1)
 
 
 def hull_distance(a, b):
@@ -69,22 +82,25 @@ def hull_distance(a, b):
 
 def point_triangle_distances(corners, points):
     """Return the least distance ``(k,)`` of each point to any triangle, region by region."""
-    return np.array([_distances_to_all(corners, point).min() for point in points])
-
-
-def _distances_to_all(corners, point):
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
     normal = np.cross(b - a, c - a)
-    squared = np.einsum('fi,fi->f', normal, normal)
-    height = np.einsum('fi,fi->f', point - a, normal)
-    inside = np.ones(len(corners), bool)
-    nearest = np.full(len(corners), np.inf)
+    squared = _dots(normal, normal)
+    sides = []
     for start, end in ((a, b), (b, c), (c, a)):
         edge = end - start
-        inside &= np.einsum('fi,fi->f', np.cross(edge, point - start), normal) >= 0.0
-        length = np.einsum('fi,fi->f', edge, edge)
-        along = np.einsum('fi,fi->f', point - start, edge) / np.where(length > 0, length, 1.0)
-        foot = start + np.clip(along, 0.0, 1.0)[:, None] * edge
-        nearest = np.minimum(nearest, np.linalg.norm(point - foot, axis=1))
+        length = _dots(edge, edge)
+        # Edge times way is positive along the normal where the way times this is.
+        sides.append((start, edge, np.where(length > 0.0, length, 1.0), np.cross(normal, edge)))
+    return np.array([_least_distance(point, a, normal, squared, sides) for point in points])
+
+
+def _least_distance(point, a, normal, squared, sides):
+    height, inside = _dots(point - a, normal), squared > 0.0
+    nearest = np.full(len(a), np.inf)
+    for start, edge, length, inward in sides:
+        way = point - start
+        inside &= _dots(way, inward) >= 0.0
+        left = way - np.clip(_dots(way, edge) / length, 0.0, 1.0)[:, None] * edge
+        nearest = np.minimum(nearest, _dots(left, left))
     plane = np.abs(height) / np.sqrt(np.where(squared > 0.0, squared, 1.0))
-    return np.where(inside & (squared > 0.0), np.minimum(plane, nearest), nearest)
+    return np.where(inside, np.minimum(plane, np.sqrt(nearest)), np.sqrt(nearest)).min()

@@ -52,14 +52,14 @@ class SphereWorld:
     def _row(self, batch: ConfigurationBatch, i: int) -> dict:
         T_palm_link = forward_kinematics(self._hand, batch.joint_positions[i:i + 1])[0]
         sweep = batch.sweep_object[i]
-        swept = np.linspace(-1.0, 0.0, SWEEP_STEPS) if sweep.any() else np.zeros(1)
+        shares = np.linspace(-1.0, 0.0, SWEEP_STEPS)[:, None] if sweep.any() else np.zeros((1, 1))
         gaps, nearest = [], []
         for link, T in zip(self._hand.links, T_palm_link):
             points = apply(batch.T_object_palm[i] @ T, link.mesh.vertices)
-            squares = [np.einsum('ij,ij->i', moved, moved)
-                       for moved in (points + s * sweep for s in swept)]
-            gaps.append(np.sqrt(min(square.min() for square in squares)) - self._radius)
-            nearest.append(points[int(np.argmin(squares[-1]))])
+            squares = np.einsum('ij,ij->i', points, points)
+            nearest.append(points[int(np.argmin(squares))])
+            swept = squares + 2.0 * shares * (points @ sweep) + shares ** 2 * (sweep @ sweep)
+            gaps.append(np.sqrt(max(swept.min(), 0.0)) - self._radius)
         gaps = np.array(gaps)
         patches = [self._patch(link, nearest[link], -gaps[link])
                    for link in np.flatnonzero(gaps < 0.0) if not sweep.any()]

@@ -1,6 +1,7 @@
 """Links and pictures of the docs are there, their code compiles, and no page is lost."""
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from benchmarks.__main__ import BENCHMARKS
@@ -55,6 +56,7 @@ def test_links_and_pictures_lead_somewhere(page):
     assert not lost
 
 
+@lru_cache(maxsize=None)
 def sources(folder):
     """Map the dotted names of a folder's modules, below it, to their texts."""
     return {'.'.join(path.relative_to(ROOT / folder).with_suffix('').parts):

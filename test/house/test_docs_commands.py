@@ -122,6 +122,7 @@ def write_apple(path, scale):
 
 
 @pytest.mark.slow
+@pytest.mark.nightly     # by day its options exist, its example and the README's commands run
 def test_the_command_of_the_quick_start_runs(tmp_path, monkeypatch):
     from gripsim_ros.apps.cli.main import main
     (command,) = (command for command in SHELL.findall(text(ROOT / 'docs' / 'quick_start.md'))

@@ -1,10 +1,8 @@
 """Imports run one way, down to the rooms; the core knows neither ROS nor the terminal."""
 
-import ast
-
 from house import (
     is_under, LEAVES, list_folders, list_imports, list_own_imports, list_reached, MODULES,
-    PACKAGE, read_tree, ROOT)
+    PACKAGE, read_source, ROOT)
 import pytest
 
 #: Largest number of lines of a module.
@@ -110,11 +108,9 @@ def find_circle(graph):
     return next((circle for node in graph if (circle := visit(node))), [])
 
 
-@pytest.mark.parametrize('package', [
-    package for package, (_, rooms) in list_folders().items() if rooms])
-def test_every_module_and_room_has_its_layer(package):
-    modules, rooms = list_folders()[package]
-    assert set(places(package or PACKAGE)) == {*modules, *rooms}
+def test_every_module_and_room_has_its_layer():
+    assert not [package for package, (modules, rooms) in list_folders().items()
+                if rooms and set(places(package or PACKAGE)) != {*modules, *rooms}]
 
 
 def test_the_docs_tell_the_layers():
@@ -124,15 +120,14 @@ def test_the_docs_tell_the_layers():
         assert f'{package}: {layers}' in told, package
 
 
-@pytest.mark.parametrize('module', LEAVES)
-def test_imports_point_downwards(module):
-    wrong = []
-    for imported in list_own_imports(module):
-        package, own, other = fork(module, imported)
-        layers = LAYERS.get(package or PACKAGE)
-        if layers and own and other:
-            place = places(package or PACKAGE)
-            wrong += [imported] if place[other] >= place[own] else []
+def test_imports_point_downwards():
+    levels, wrong = {package: places(package) for package in LAYERS}, []
+    for module in LEAVES:
+        for imported in list_own_imports(module):
+            package, own, other = fork(module, imported)
+            place = levels.get(package or PACKAGE)
+            if place and own and other and place[other] >= place[own]:
+                wrong.append((module, imported))
     assert not wrong
 
 
@@ -156,21 +151,17 @@ def test_package_roots_import_nothing():
     assert not list_imports('core')
 
 
-@pytest.mark.parametrize('module', CORE)
-def test_core_knows_no_ros(module):
-    assert not [name for name in list_imports(module) if is_ros(name.split('.')[0])]
+def test_core_knows_no_ros():
+    assert not [(module, name) for module in CORE for name in list_imports(module)
+                if is_ros(name.split('.')[0])]
 
 
-@pytest.mark.parametrize('module', CORE)
-def test_core_does_not_print(module):
-    calls = [node for node in ast.walk(read_tree(MODULES[module])) if isinstance(node, ast.Call)]
-    assert not [call.lineno for call in calls
-                if isinstance(call.func, ast.Name) and call.func.id == 'print']
+def test_core_does_not_print():
+    assert not [(module, line) for module in CORE for line in read_source(module).prints]
 
 
-@pytest.mark.parametrize('module', CORE)
-def test_core_reads_no_clock(module):
-    assert not [name for name in list_imports(module)
+def test_core_reads_no_clock():
+    assert not [(module, name) for module in CORE for name in list_imports(module)
                 if name.split('.')[0] in ('time', 'datetime')]
 
 
@@ -180,6 +171,5 @@ def test_planner_node_holds_no_stage():
     assert not [module for module in reached for stage in STAGES if is_under(module, stage)]
 
 
-@pytest.mark.parametrize('module', list(MODULES))
-def test_modules_are_short(module):
-    assert len(MODULES[module].read_text(encoding='utf-8').splitlines()) < MAX_LINES
+def test_modules_are_short():
+    assert not [module for module in MODULES if read_source(module).lines >= MAX_LINES]

@@ -4,8 +4,7 @@ import ast
 from collections import Counter
 import re
 
-from house import is_under, LEAVES, list_folders, MODULES, PACKAGE, read_tree, ROOT
-import pytest
+from house import is_under, LEAVES, list_folders, MODULES, PACKAGE, read_source, ROOT
 import yaml
 
 #: Largest number of modules of a folder; the command line has one for each verb.
@@ -67,96 +66,51 @@ WITHOUT_COMMAND = 2
 COVERED_BY = yaml.safe_load((ROOT / 'test' / 'house' / 'covered_by.yaml').read_text())
 
 
-def compiled_functions(module):
-    """List the functions of a module that numba compiles."""
-    return [node for node in ast.walk(read_tree(MODULES[module]))
-            if isinstance(node, ast.FunctionDef)
-            and any('njit' in ast.unparse(decorator) for decorator in node.decorator_list)]
-
-
-def words_of(path):
-    """Count the names, attributes and words in quotes of a source."""
-    words = Counter()
-    for node in ast.walk(read_tree(path)):
-        if isinstance(node, ast.Name):
-            words[node.id] += 1
-        elif isinstance(node, ast.Attribute):
-            words[node.attr] += 1
-        elif isinstance(node, ast.keyword) and node.arg:
-            words[node.arg] += 1
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) \
-                and path.name != '__init__.py' and node.value.isidentifier():
-            words[node.value] += 1      # asked for by its name; that a root exports it is no use
-    return words
-
-
-def public_names(module):
-    """List the public functions and classes of a module, and methods as ``Class.method``."""
-    found = []
-    for node in read_tree(MODULES[module]).body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name[0] != '_':
-            found.append(node.name)
-            if isinstance(node, ast.ClassDef):
-                found += [f'{node.name}.{part.name}' for part in node.body
-                          if isinstance(part, ast.FunctionDef) and part.name[0] != '_']
-    return found
-
-
 def mirrored_test(module):
     """Return where the test of a module would stand."""
     *folders, name = module.split('.')
     return ROOT.joinpath('test', *folders, f'test_{name}.py')
 
 
-@pytest.mark.parametrize('package', list(list_folders()))
-def test_a_folder_has_a_dozen_modules_at_most(package):
-    modules = set(list_folders()[package][0]) - {'__main__'}
-    assert len(modules) <= MOST_MODULES or package in MORE
+def test_a_folder_has_a_dozen_modules_at_most():
+    assert not [package for package, (modules, _) in list_folders().items()
+                if len(set(modules) - {'__main__'}) > MOST_MODULES and package not in MORE]
 
 
 def test_little_stands_at_the_top():
     assert len(list_folders()[''][0]) <= MOST_AT_THE_TOP
 
 
-@pytest.mark.parametrize('package', list(list_folders()))
-def test_modules_of_one_prefix_are_a_folder(package):
-    prefixes = Counter(name.split('_')[0] for name in list_folders()[package][0]
-                       if name != '__main__')
+def test_modules_of_one_prefix_are_a_folder():
+    prefixes = Counter((package, name.split('_')[0]) for package, (modules, _) in
+                       list_folders().items() for name in modules if name != '__main__')
     assert not [prefix for prefix, count in prefixes.items() if count > MOST_OF_A_PREFIX]
 
 
-@pytest.mark.parametrize('module', list(MODULES))
-def test_names_say_what_is_inside(module):
-    assert not EMPTY_WORDS.search(module.rpartition('.')[2])
+def test_names_say_what_is_inside():
+    assert not [module for module in MODULES if EMPTY_WORDS.search(module.rpartition('.')[2])]
 
 
-@pytest.mark.parametrize('module', LEAVES)
-def test_a_module_has_its_test_where_one_looks_for_it_or_a_listed_one(module):
-    listed = COVERED_BY.get(module)
-    if mirrored_test(module).is_file():
-        assert listed is None, 'strike it from covered_by.yaml'
-    else:
-        assert listed and (ROOT / 'test' / listed).is_file(), f'no test of {module}'
+def test_a_module_has_its_test_where_one_looks_for_it_or_a_listed_one():
+    mirrored = {module for module in LEAVES if mirrored_test(module).is_file()}
+    assert not mirrored & set(COVERED_BY), 'strike them from covered_by.yaml'
+    assert not [module for module in LEAVES if module not in mirrored and not (
+        COVERED_BY.get(module) and (ROOT / 'test' / COVERED_BY[module]).is_file())]
 
 
 def test_listed_modules_exist():
     assert set(COVERED_BY) <= set(LEAVES)
 
 
-@pytest.mark.parametrize('module', list(MODULES))
-def test_kernels_are_declared_by_the_one_decorator_that_tells_numba_of_kernels(module):
+def test_kernels_are_declared_by_the_one_decorator_that_tells_numba_of_kernels():
     """Numba knows kernels that a kernel calls once the first is called that was declared so."""
-    tree = read_tree(MODULES[module])
-    own = module in ('core.numerics.kernels', 'core.numerics.kernel_type')
-    assert own or not [node for node in ast.walk(tree) if (
-        isinstance(node, ast.Attribute) and ast.unparse(node) == 'numba.njit') or (
-        isinstance(node, ast.ImportFrom) and node.module == 'numba'
-        and 'njit' in {name.name for name in node.names})]
+    assert not [(module, read_source(module).foreign) for module in MODULES
+                if read_source(module).foreign]
 
 
 def test_compiled_functions_take_few_arguments():
     many = {f'{module}.{function.name}': len(function.args.args) for module in LEAVES
-            for function in compiled_functions(module)
+            for function in read_source(module).kernels
             if len(function.args.args) > MOST_ARGUMENTS}
     assert many == MANY_ARGUMENTS
 
@@ -172,7 +126,7 @@ def test_an_inlined_kernel_calculates_as_those_that_call_it():
     """Numba compiles it with their options: by which zero may be divided, say."""
     kernels = [(function.name, *options_of(function), {
         node.id for node in ast.walk(function) if isinstance(node, ast.Name)})
-        for module in LEAVES for function in compiled_functions(module)]
+        for module in LEAVES for function in read_source(module).kernels]
     inlined = {name: arithmetic for name, options, arithmetic, _ in kernels
                if 'inline' in options}
     met = [(name, caller) for caller, _, arithmetic, words in kernels
@@ -181,9 +135,11 @@ def test_an_inlined_kernel_calculates_as_those_that_call_it():
 
 
 def test_nothing_public_is_there_for_tests_alone():
-    used = sum((words_of(path) for path in MODULES.values()), Counter())
+    used = Counter()
+    for module in MODULES:
+        used.update(read_source(module).words)
     unused = {f'{module}.{name}' for module in LEAVES if '.published.' not in module
-              for name in public_names(module)
+              for name in read_source(module).public
               if not used[name.rpartition('.')[2]] and name != 'main'}
     assert unused == set(CALLED_FROM_OUTSIDE)
 

@@ -3,6 +3,7 @@
 import sys
 import traceback
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Annotated
 
 import typer
@@ -76,8 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _guarded(arguments: list[str], debug: bool) -> int:
     try:
-        code = typer.main.get_command(app).main(
-            args=arguments, prog_name='gripsim', standalone_mode=False)
+        code = _command().main(args=arguments, prog_name='gripsim', standalone_mode=False)
         return code if isinstance(code, int) else DONE
     except (CommandLineError, GripsimError) as error:
         say(f'gripsim: {_one_line(error)}')
@@ -95,6 +95,12 @@ def _guarded(arguments: list[str], debug: bool) -> int:
             say(f'gripsim: fault: {type(error).__name__}: {_one_line(error)} '
                 '(run again with --debug for the traceback)')
         return FAULT
+
+
+@lru_cache(maxsize=1)
+def _command() -> typer.core.TyperGroup:
+    """Return the command with its verbs, made once: their signatures take some hundredths."""
+    return typer.main.get_command(app)
 
 
 def _one_line(error: BaseException) -> str:

@@ -1,6 +1,7 @@
 """The contact stage: link states in, distances, patches and contact vertices out."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,19 +46,25 @@ class LinkShapes:
     hulls: Hulls
     pairs: IntArray
 
-    @classmethod
-    def of_hand(cls, hand: HandModel) -> 'LinkShapes':
-        """Build trees and hulls of a hand's links; equal meshes share theirs."""
-        keys = [link.mesh.content_hash for link in hand.links]
-        known = {key: MeshIndenter(link.mesh) for key, link in zip(keys, hand.links)}
-        order = {key: i for i, key in enumerate(known)}
-        hulls = build_hulls(list(known.values()), np.array([order[key] for key in keys]))
-        moved = hand.moves_link
-        differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
-        for body in known.values():
-            body.mesh.clear_derived()
-        return cls(hand.id, tuple(known[key] for key in keys), hulls,
-                   np.ascontiguousarray(np.argwhere(np.triu(differ, 1))))
+    @staticmethod
+    def of_hand(hand: HandModel) -> 'LinkShapes':
+        """Return trees and hulls of a hand's links, kept for the next object."""
+        return _link_shapes(hand)
+
+
+@lru_cache(maxsize=4)
+def _link_shapes(hand: HandModel) -> LinkShapes:
+    """Build trees and hulls of a hand's links; equal meshes share theirs."""
+    keys = [link.mesh.content_hash for link in hand.links]
+    known = {key: MeshIndenter(link.mesh) for key, link in zip(keys, hand.links)}
+    order = {key: i for i, key in enumerate(known)}
+    hulls = build_hulls(list(known.values()), np.array([order[key] for key in keys]))
+    moved = hand.moves_link
+    differ = (moved[:, None] != moved[None]).any(axis=-1) & ~hand.neighbours
+    for body in known.values():
+        body.mesh.clear_derived()
+    return LinkShapes(hand.id, tuple(known[key] for key in keys), hulls,
+                      np.ascontiguousarray(np.argwhere(np.triu(differ, 1))))
 
 
 class ContactScene:
@@ -69,7 +76,7 @@ class ContactScene:
     hand : HandModel
     grasp_object : GraspObject
     shapes : LinkShapes, optional
-        Of the same hand, from another scene (``scene.shapes``), to save building them.
+        Of the same hand. None: they are built, once for each hand that was loaded.
     options : PatchOptions
     """
 

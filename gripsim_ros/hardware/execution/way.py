@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,20 @@ Array = NDArray[np.float64]
 
 #: Least time of a step: rows must grow in time [s].
 SHORTEST_STEP = 0.01
+
+
+class _Track:
+    """Poses at times, and between two of them: on a line, turned evenly."""
+
+    def __init__(self, times: Array, poses: Array) -> None:
+        self._times, self._positions = times, poses[:, :3, 3]
+        self._turns = Slerp(times, Rotation.from_matrix(poses[:, :3, :3]))
+
+    def at(self, elapsed: float) -> Array:
+        """Return the pose at a time (4, 4)."""
+        now = float(np.clip(elapsed, 0.0, self._times[-1]))
+        position = [np.interp(now, self._times, column) for column in self._positions.T]
+        return transform(self._turns(now).as_matrix(), np.array(position))
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +77,7 @@ class WayPlan:
         """Return the palm's pose so long after the start; it keeps to the object's arc."""
         if not self.moves_palm:
             return self.T_object_palm[0]
-        in_object = inverse(self.T_object_moved) @ self.T_object_palm
-        return self._pose(self.T_object_moved, elapsed) @ self._pose(in_object, elapsed)
+        return self._moved.at(elapsed) @ self._palm_in_object.at(elapsed)
 
     def deviation(self, elapsed: float, T_palm_held: Array, T_palm_object: Array
                   ) -> tuple[float, float]:
@@ -72,18 +86,25 @@ class WayPlan:
 
         ``T_palm_held`` is where it was when carrying began.
         """
-        before, now = (inverse(self.palm(time)) @ self._pose(self.T_object_moved, time)
-                       for time in (0.0, elapsed))
-        wanted = now @ inverse(before) @ T_palm_held
+        wanted = self._T_palm_object(elapsed) @ inverse(self._T_palm_first) @ T_palm_held
         turn = Rotation.from_matrix(wanted[:3, :3].T @ T_palm_object[:3, :3])
         return float(np.linalg.norm(T_palm_object[:3, 3] - wanted[:3, 3])), float(turn.magnitude())
 
-    def _pose(self, poses: Array, elapsed: float) -> Array:
-        """Return a pose between two steps: on a line, turned evenly."""
-        now = float(np.clip(elapsed, 0.0, self.length))
-        position = [np.interp(now, self.times, column) for column in poses[:, :3, 3].T]
-        turn = Slerp(self.times, Rotation.from_matrix(poses[:, :3, :3]))(now)
-        return transform(turn.as_matrix(), np.array(position))
+    def _T_palm_object(self, elapsed: float) -> Array:
+        """Return where the object should be in the hand."""
+        return inverse(self.palm(elapsed)) @ self._moved.at(elapsed)
+
+    @cached_property
+    def _T_palm_first(self) -> Array:
+        return self._T_palm_object(0.0)
+
+    @cached_property
+    def _moved(self) -> _Track:
+        return _Track(self.times, self.T_object_moved)
+
+    @cached_property
+    def _palm_in_object(self) -> _Track:
+        return _Track(self.times, inverse(self.T_object_moved) @ self.T_object_palm)
 
 
 def make_way(hand: HandModel, reach: ManipulationResult | None, speed: float, spin: float

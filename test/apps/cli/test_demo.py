@@ -4,6 +4,7 @@ import json
 import sys
 
 from cli_cases import gripsim
+from gripsim_ros.apps.cli import plan
 
 HYPOTHESES = 3
 
@@ -14,6 +15,9 @@ def test_without_ros_one_process_plans_and_says_so(tmp_path, monkeypatch):
     # Report and pictures have tests of their own.
     monkeypatch.setattr('gripsim_ros.apps.report.write_report', lambda answer, path: None)
     monkeypatch.setattr('gripsim_ros.apps.report.write_pictures', lambda answer, folder: [])
+    # The README's commands prepare an object.
+    monkeypatch.setattr(plan, 'plan_here', lambda request, plan_here=plan.plan_here: plan_here(
+        request, elasticity='half_space'))
     code, out, err = gripsim('demo', '--folder', tmp_path, '--hypotheses', HYPOTHESES)
     assert code == 0, err
     assert 'rclpy is not installed: this process plans' in out + err

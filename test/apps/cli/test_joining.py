@@ -1,5 +1,6 @@
 """How view, record and doctor find a suite that `gripsim suite up` did not start."""
 
+from functools import partial
 import os
 
 import pytest
@@ -10,6 +11,8 @@ from gripsim_ros.apps.doctor import BAD, running_suite
 from gripsim_ros.ros import environment
 
 rclpy = pytest.importorskip('rclpy')
+#: Time to look where nothing is, however long one looks [s].
+BRIEF = 0.5
 
 
 @pytest.fixture
@@ -41,6 +44,8 @@ def launched(default_domain):
 @pytest.mark.parametrize('command', [
     ['view'], pytest.param(['record', '--out', 'suite.mcap'], marks=pytest.mark.nightly)])
 def test_where_no_suite_was_found_is_said(default_domain, tmp_path, monkeypatch, capsys, command):
+    from gripsim_ros.ros.clients import suite
+    monkeypatch.setattr(suite, 'has_nodes', partial(suite.has_nodes, timeout=BRIEF))
     monkeypatch.chdir(tmp_path)
     assert main(command) == 2
     told = capsys.readouterr().err
@@ -88,6 +93,7 @@ def test_the_doctor_looks_at_a_suite_in_the_default_domain(launched, monkeypatch
     assert suite.found.startswith(f'domain {launched}, namespace /left: forward_kinematics, ')
 
 
-def test_the_doctor_says_in_which_domain_nothing_is(default_domain):
+def test_the_doctor_says_in_which_domain_nothing_is(default_domain, monkeypatch):
+    monkeypatch.setattr(running_suite, 'DISCOVERY_TIME', BRIEF)
     found = list(running_suite.check_suite('', lambda line: None))
     assert [finding.found for finding in found] == [f'no node of it in domain {default_domain}']

@@ -114,7 +114,7 @@ def test_an_unknown_verb_is_refused():
 def test_a_fault_has_its_own_exit_code_and_one_line(monkeypatch):
     def fail(*_, **__):
         raise ZeroDivisionError('of our own')
-    monkeypatch.setattr(cli_main.typer.main, 'get_command', fail)
+    monkeypatch.setattr(cli_main, '_command', fail)
     code, out, err = gripsim('fk', '--joints', *JOINTS)
     assert (code, out) == (1, '') and err.count('\n') == 1 and '--debug' in err
     assert 'Traceback' in gripsim('--debug', 'fk', '--joints', *JOINTS)[2]

@@ -64,6 +64,8 @@ def test_an_example_is_planned_for_and_says_what_to_look_at(tmp_path, monkeypatc
     monkeypatch.setitem(SCENES, 'tomato', replace(SCENES['tomato'], hypotheses=2))
     monkeypatch.setattr(Scene, 'write', lambda *of, write=Scene.write: [
         *write(*of), '--elasticity', 'half_space'])
+    # By day the README's commands write a report.
+    monkeypatch.setattr('gripsim_ros.apps.report.write_report', lambda _, path: path.touch())
     assert main(['examples', 'tomato', '--out', str(tmp_path / 'new')]) == 0
     told = capsys.readouterr().err
     command = next(line for line in told.splitlines() if line.startswith('gripsim plan'))

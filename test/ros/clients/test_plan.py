@@ -99,7 +99,7 @@ def test_a_planner_that_serves_others_is_not_silent(lossy, monkeypatch):
     others.start()
     try:
         with pytest.raises(ServerLost, match='in time'):
-            client.plan(PlanGrasps.Goal(), timeout=2.5 * SILENCE)
+            client.plan(PlanGrasps.Goal(), timeout=1.5 * SILENCE)
     finally:
         ended.set()
         others.join()

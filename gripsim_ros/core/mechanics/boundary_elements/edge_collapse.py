@@ -6,6 +6,10 @@ smoothing. Edges of the body are kept where they are long and straight: what is 
 shorter way is noise, or too small to count.
 """
 
+from collections.abc import Sequence
+from math import sqrt
+from typing import NamedTuple
+
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
@@ -106,7 +110,9 @@ class _EdgeCollapse:
 
     def __init__(self, vertices: Array, faces: IntArray, length: float) -> None:
         self.points = vertices
+        self.rows = vertices.tolist()   # of three numbers numpy's sums take ten times as long
         self.length = length
+        self.known: dict[tuple[int, ...], _Triangle] = {}
         self.faces = [tuple(face) for face in faces.tolist()]
         self.around: list[set[int]] = [set() for _ in range(len(vertices))]
         for number, face in enumerate(self.faces):
@@ -228,17 +234,23 @@ class _EdgeCollapse:
 
     def _keeps_shape(self, face: tuple[int, ...], gone: int, kept: int) -> bool:
         """Return True if a triangle keeps facing its way, and its shape is sound."""
-        before = [self.points[v] for v in face]
-        after = [self.points[kept if v == gone else v] for v in face]
-        old, new = _doubled_normal(before), _doubled_normal(after)
-        was, area = float(np.sqrt(old @ old)), float(np.sqrt(new @ new))
-        longest, now = _longest_square(before), _longest_square(after)
+        before = self._triangle(face)
+        after = self._triangle(tuple(kept if v == gone else v for v in face))
         # Twice the area over the square of the longest side is height over length.
-        if area < now * min(MIN_SHAPE, KEPT_SHAPE * was / longest):
+        if after.area < after.longest * min(MIN_SHAPE,
+                                            KEPT_SHAPE * before.area / before.longest):
             return False
-        needle = was < NEEDLE_SHAPE * longest
-        return (now <= (MAX_COLLAPSED_RATIO * self.length) ** 2
-                and (needle or float(old @ new) > MIN_NORMAL_COSINE * was * area))
+        needle = before.area < NEEDLE_SHAPE * before.longest
+        return (after.longest <= (MAX_COLLAPSED_RATIO * self.length) ** 2
+                and (needle or _dot(before.normal, after.normal)
+                     > MIN_NORMAL_COSINE * before.area * after.area))
+
+    def _triangle(self, face: tuple[int, ...]) -> '_Triangle':
+        """Return the measures of a triangle, kept: edges nearby ask for it again."""
+        found = self.known.get(face)
+        if found is None:
+            found = self.known[face] = _measure(*(self.rows[v] for v in face))
+        return found
 
     def _collapse(self, gone: int, kept: int) -> None:
         for number in list(self.around[gone]):
@@ -276,8 +288,25 @@ def _long_and_straight(points: Array, edges: IntArray, length: float) -> BoolArr
     return np.asarray(ways[labels] >= MIN_FEATURE_RATIO * length)
 
 
-def _longest_square(corners: list[Array]) -> float:
-    return max(float((p - q) @ (p - q)) for p, q in zip(corners, corners[1:] + corners[:1]))
+class _Triangle(NamedTuple):
+    """A normal as long as twice the area, that, and the square of the longest side."""
+
+    normal: Sequence[float]
+    area: float
+    longest: float
+
+
+def _measure(a: Sequence[float], b: Sequence[float], c: Sequence[float]) -> _Triangle:
+    ax, ay, az = b[0] - a[0], b[1] - a[1], b[2] - a[2]
+    bx, by, bz = c[0] - a[0], c[1] - a[1], c[2] - a[2]
+    cx, cy, cz = c[0] - b[0], c[1] - b[1], c[2] - b[2]
+    x, y, z = ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx
+    return _Triangle((x, y, z), sqrt(x * x + y * y + z * z), max(
+        ax * ax + ay * ay + az * az, bx * bx + by * by + bz * bz, cx * cx + cy * cy + cz * cz))
+
+
+def _dot(a: Sequence[float], b: Sequence[float]) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def _doubled_normal(corners: list[Array]) -> Array:

@@ -89,6 +89,12 @@ def link_points(link: HandLink) -> Array:
     return points[np.argsort(points[:, np.ptp(points, axis=0).argmax()], kind='stable')]
 
 
+@lru_cache(maxsize=8)
+def _hand_points(hand: HandModel) -> list[Array]:
+    """Return the points of each of a hand's links, which all its preshapes have in common."""
+    return [link_points(link) for link in hand.links]
+
+
 def point_balls(parts: list[Array]) -> tuple[Array, IntArray, Array]:
     """Return points (m, 3), and the starts (b + 1,) and balls (b, 4) that hold them in order."""
     groups = [group for points in parts
@@ -118,11 +124,11 @@ def hand_sweep(hand: HandModel, preshape: Preshape, steps: int, approach_distanc
     approach_distance : float
         Straight way before the grasp [m].
     """
-    poses = closing_poses(hand, preshape, steps)
-    parts = [(ALWAYS, ALWAYS, apply(poses[0, i], link_points(link))
+    poses, points = closing_poses(hand, preshape, steps), _hand_points(hand)
+    parts = [(ALWAYS, ALWAYS, apply(poses[0, i], points[i])
               - part * approach_distance * hand.approach)
-             for part in APPROACH_PARTS for i, link in enumerate(hand.links)]
-    parts += [(number, step, apply(poses[step, i], link_points(hand.links[i])))
+             for part in APPROACH_PARTS for i in range(len(points))]
+    parts += [(number, step, apply(poses[step, i], points[i]))
               for number, finger in enumerate(moving_fingers(hand, preshape))
               for step in range(1, steps)
               for i in np.flatnonzero(hand.moves_link[:, list(finger.joints)].any(axis=1))]

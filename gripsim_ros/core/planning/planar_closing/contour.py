@@ -11,6 +11,7 @@ from ...bodies.loading import check_extent, finite_points
 from ...errors import MeshError, ShapeError
 from ...fields import checked_array
 from ...numerics.kernels import njit
+from ...numerics.vec3 import cross
 
 
 #: Smallest and largest number of points of a contour.
@@ -70,7 +71,8 @@ def cut_faces(vertices: Array, faces: IntArray, origins: Array, e1: Array, e2: A
     most, are those of the planes; only pieces within ``max_distance`` of theirs are kept.
     Corners on a plane count as above it, so that closed surfaces give closed loops.
     """
-    normal, planes = np.cross(e1, e2), len(origins)
+    normal = cross((e1[0], e1[1], e1[2]), (e2[0], e2[1], e2[2]))
+    planes = len(origins)
     x, y, z = vertices[:, 0].copy(), vertices[:, 1].copy(), vertices[:, 2].copy()
     heights, above = np.empty((planes, len(vertices))), np.zeros(len(vertices), np.uint8)
     for plane in range(planes):

@@ -1,5 +1,7 @@
 """A small plan that runs every kernel of the planner once, before the node offers its services."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,6 +19,8 @@ Array = NDArray[np.float64]
 STIFFNESS, HOLDING_FORCE = 5e3, 2.0
 #: Hypotheses of the plan; questions after which it ends, whatever is left.
 HYPOTHESES, MOST_QUESTIONS = 4, 200
+#: Faces and rolls from which they are proposed: kernels are as soon loaded for few.
+FACES, ROLLS = 8, 1
 #: Normals that oppose each other by less than this cosine hold the ball.
 OPPOSED = -0.2
 
@@ -28,7 +32,8 @@ def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
     The stages are elsewhere: what a link that overlaps the ball presses is a straight line.
     """
     rays_away(warm_up_obstacles())      # where surroundings leave too few hypotheses
-    planner = GraspPlanner(warm_up_object(), hand, Task(obstacles=warm_up_obstacles()), options,
+    few = replace(options, face_count=FACES, roll_count=ROLLS)
+    planner = GraspPlanner(warm_up_object(), hand, Task(obstacles=warm_up_obstacles()), few,
                            max_hypotheses=HYPOTHESES)
     for _ in range(MOST_QUESTIONS):
         ask = None if planner.finished else planner.ask()
