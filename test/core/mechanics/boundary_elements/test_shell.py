@@ -14,7 +14,7 @@ from gripsim_ros.core.mechanics.boundary_elements.quadrature import (
     enclosed_volume, nodal_areas, rigid_motions)
 from gripsim_ros.core.mechanics.boundary_elements.remesh import quadratic_surfaces
 from gripsim_ros.core.mechanics.boundary_elements.shell_nodes import (
-    CLOSE_SPACINGS, least_wall, surface_of_wall)
+    ABOUT, CLOSE_SPACINGS, least_wall, surface_of_wall)
 
 RATIO, WALL, SIDE = 0.3, 3e-3, 0.06
 #: Faces are flat and nodes on them, but for the rounding of their places.
@@ -177,6 +177,15 @@ def test_a_wall_has_no_more_nodes_than_its_dents_need():
     wanted = CLOSE_SPACINGS * np.sqrt(0.04 * 3e-3)
     assert_allclose(surface.spacing, wanted, rtol=0.15)
     assert few.spacing > wanted
+
+
+@pytest.mark.parametrize('radius, most', [(0.015, 700), (0.02, 1000)])
+def test_a_wall_has_about_as_many_nodes_as_it_may(radius, most):
+    """Other sizes are tried where edges that are halved or closed leave far fewer."""
+    mesh = cup_mesh(1e-3, radius, 0.05, 1e-3)
+    assert len(next(quadratic_surfaces(mesh, most)).points) < 0.8 * most
+    found = len(surface_of_wall(mesh, 1e-3, most).points)
+    assert ABOUT[0] * most < found < ABOUT[1] * most
 
 
 @pytest.mark.parametrize('radius', [0.02, 0.04])
