@@ -6,7 +6,7 @@ import pytest
 
 from gripsim_ros.core.bodies import shapes, TriangleMesh
 from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
-from gripsim_ros.core.mechanics.boundary_elements import shell
+from gripsim_ros.core.mechanics.boundary_elements import body_compliance, shell
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
     _of_shell, MIN_SPACINGS, node_normals, prepare_compliance)
 from gripsim_ros.core.mechanics.boundary_elements.node_count import thickness
@@ -209,6 +209,21 @@ def test_few_nodes_answer_as_a_dent_needs():
     thin = np.sqrt(12.0 * (1.0 - RATIO ** 2)) / 8.0 * radius / wall ** 2
     for face in (outside, ~outside):
         assert LEAST_OF_THIN < own[face].mean() / thin < MOST_SHEAR
+
+
+def test_a_wall_whose_elements_miss_it_is_tried_with_others(monkeypatch):
+    """A tenth fewer nodes, and no more often."""
+    tried = []
+
+    def miss(surface, *arguments):
+        tried.append(len(surface.points))
+        return None if len(tried) == 1 else shell.solve_shell(surface, *arguments)
+    monkeypatch.setattr(body_compliance, 'solve_shell', miss)
+    mesh = hollow_ball(0.03, 1.5e-3)
+    found = _of_shell(mesh, RATIO, 500)
+    assert len(tried) == 2 and tried[1] == len(found.points) < tried[0]
+    monkeypatch.setattr(body_compliance, 'solve_shell', lambda *_: tried.append(0))
+    assert _of_shell(mesh, RATIO, 500) is None and tried[2:] == [0, 0]
 
 
 def test_forces_and_ways_are_reciprocal():
