@@ -4,6 +4,7 @@ A body's own elastic compliance, condensed to its surface once per object.
 Derivations, accuracy and limits: docs/model/compliance.md.
 """
 
+import contextlib
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +38,9 @@ MIN_SPACINGS = 1.8
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
+#: Shares of those that are tried in turn: where elements are as large as a neck is wide, one that
+#: finds nothing opposite makes the whole no wall [-].
+SHELL_TRIES = 1.0, 0.9
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,14 +294,21 @@ def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     # An even triangulation gives a node the area sqrt(3)/2 of its spacing's square.
     if wall >= np.sqrt(mesh.area / (np.sqrt(0.75) * counts[0])):
         return None
-    try:
-        surface = surface_of_wall(mesh, wall, counts[1])
-        fine = divided(surface, mesh)
-        normals = node_normals(surface)
-        with threadpool_limits(limits=1, user_api='blas'):
-            found = solve_shell(surface, fine, normals, poisson_ratio, mesh.volume, wall)
-    except (MeshError, np.linalg.LinAlgError):
-        return None
+    with contextlib.suppress(MeshError, np.linalg.LinAlgError):
+        for share in SHELL_TRIES:
+            found = _as_shell(mesh, surface_of_wall(mesh, wall, int(share * counts[1])), wall,
+                              poisson_ratio)
+            if found is not None:
+                return found
+    return None
+
+
+def _as_shell(mesh: TriangleMesh, surface: QuadraticSurface, wall: float, poisson_ratio: float
+              ) -> BodyCompliance | None:
+    """Return the compliance at a surface's nodes, or None where that is no wall all over."""
+    fine, normals = divided(surface, mesh), node_normals(surface)
+    with threadpool_limits(limits=1, user_api='blas'):
+        found = solve_shell(surface, fine, normals, poisson_ratio, mesh.volume, wall)
     if found is None or not _pushes_inwards(normals, found[0]):
         return None
     return BodyCompliance(

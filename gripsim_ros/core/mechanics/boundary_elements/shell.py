@@ -7,8 +7,8 @@ Derivation, accuracy and limits: docs/model/compliance.md, "Walls".
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_matrix, csc_matrix
-from scipy.sparse.linalg import splu
+from scipy.sparse import coo_matrix, csr_matrix
+from scipy.spatial.distance import cdist
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies.topology import connected_labels, edge_table
@@ -24,6 +24,7 @@ from .edge_collapse import unit_normals
 from .quadrature import (
     nodal_areas, rigid_motions, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS)
 from .remesh import QuadraticSurface
+from .substructures import responses, Structure
 
 #: Start of a ray below its face, over the thickness expected [-]: the elements are curved, the
 #: triangles that rays meet are not.
@@ -48,7 +49,7 @@ FULL = 0.02
 #: Distance of a node from the elements that have a wall behind them, over the thickness, at
 #: most [-].
 REACH = 2.2
-#: Right-hand sides that are solved at a time.
+#: Forces that are balanced at a time.
 BLOCK = 64
 
 
@@ -120,13 +121,19 @@ def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Arra
     stiffness, elements, walls, both = _assemble(fine, poisson_ratio, thickness)
     if not (SHARES[0] * volume <= walls and max(walls, 0.5 * both) <= SHARES[1] * volume):
         return None
-    reading, ways = _reading(surface.points, fine, elements)
+    reading, hosts, ways = _reading(surface.points, fine, elements)
     if ways.max() > REACH * thickness:
         return None
-    squares = ((surface.points[:, None] - surface.points) ** 2).sum(axis=2)
-    np.fill_diagonal(squares, np.inf)
-    return (_solve(surface, normals, stiffness, np.unique(fine.elements[elements]), reading),
-            1.0 / np.sqrt(squares))
+    nodes = fine.elements[elements]
+    structure = Structure(stiffness, nodes, fine.points[nodes].mean(axis=1), reading, hosts)
+    return _balanced(surface, normals, structure), _inverse_distances(surface.points)
+
+
+def _inverse_distances(points: Array) -> Array:
+    """Return 1/r between points (n, n), 0 from one to itself [1/m]."""
+    distances = cdist(points, points)
+    np.fill_diagonal(distances, np.inf)
+    return 1.0 / distances
 
 
 def bending_radius(surface: QuadraticSurface) -> float:
@@ -141,7 +148,7 @@ def bending_radius(surface: QuadraticSurface) -> float:
 
 
 def _assemble(fine: QuadraticSurface, poisson_ratio: float, thickness: float
-              ) -> tuple[csc_matrix, IntArray, float, float]:
+              ) -> tuple[csr_matrix, IntArray, float, float]:
     """
     Return the stiffness (6 m, 6 m) at E = 1 Pa and its elements.
 
@@ -254,8 +261,12 @@ def _one_face(surface: QuadraticSurface, elements: IntArray, volumes: Array) -> 
 
 
 def _reading(points: Array, fine: QuadraticSurface, elements: IntArray
-             ) -> tuple[csc_matrix, Array]:
-    """Return displacements of points (3 n, 6 m) by the shell's, and their ways from it [m]."""
+             ) -> tuple[csr_matrix, IntArray, Array]:
+    """
+    Return displacements of points (3 n, 6 m) by the shell's.
+
+    Then which of its elements each reads, and their ways from these [m].
+    """
     count = len(points)
     shell = QuadraticSurface(fine.points, fine.elements[elements])
     tree = build_vp_tree(shell.points, shell.parts)
@@ -271,11 +282,11 @@ def _reading(points: Array, fine: QuadraticSurface, elements: IntArray
     rows = 3 * np.arange(count)[:, None, None, None] + np.arange(3)[:, None]
     columns = 6 * nodes[:, :, None, None] + np.arange(6)
     rows, columns = np.broadcast_arrays(rows, columns)
-    return csc_matrix(coo_matrix((values.ravel(), (rows.ravel(), columns.ravel())),
-                                 shape=(3 * count, 6 * len(fine.points)))), ways
+    return coo_matrix((values.ravel(), (rows.ravel(), columns.ravel())),
+                      shape=(3 * count, 6 * len(fine.points))).tocsr(), element, ways
 
 
-def _stiffness(count: int, places: _Places, law: Array) -> tuple[csc_matrix, float]:
+def _stiffness(count: int, places: _Places, law: Array) -> tuple[csr_matrix, float]:
     """Return the stiffness (6 n, 6 n) at E = 1 Pa and the volume of the walls [m^3]."""
     k = len(places.nodes)
     parts, held = np.zeros((k, 36, 36)), 0.0
@@ -286,11 +297,13 @@ def _stiffness(count: int, places: _Places, law: Array) -> tuple[csc_matrix, flo
         held += sizes.sum()
         strains = _strains(places, share, base)
         parts += np.einsum('k,kra,rs,ksb->kab', sizes, strains, law, strains, optimize=True)
-    rows = (6 * places.nodes[:, :, None] + np.arange(6)).reshape(k, 36)
+    _, firsts = np.unique(places.elements, return_index=True)
+    parts = np.add.reduceat(parts, firsts)
+    rows = (6 * places.nodes[firsts][:, :, None] + np.arange(6)).reshape(-1, 36)
     shape = 6 * count, 6 * count
     matrix = coo_matrix((parts.ravel(), (np.repeat(rows, 36, axis=1).ravel(),
                                          np.tile(rows, (1, 36)).ravel())), shape=shape)
-    return matrix.tocsc(), float(held)
+    return matrix.tocsr(), float(held)
 
 
 def _law(poisson_ratio: float) -> Array:
@@ -327,32 +340,18 @@ def _strains(places: _Places, share: float, base: Array) -> Array:
                      along[:, 0, 2] + along[:, 2, 0], along[:, 1, 2] + along[:, 2, 1]], axis=1)
 
 
-def _solve(surface: QuadraticSurface, normals: Array, stiffness: csc_matrix, held: IntArray,
-           reading: csc_matrix) -> Array:
-    """
-    Return displacements (n, 3, n) of nodes by unit forces on them.
-
-    One node of the shell bears rigid motions.
-    """
+def _balanced(surface: QuadraticSurface, normals: Array, structure: Structure) -> Array:
+    """Return displacements (n, 3, n) of nodes by unit forces, without resultant and motion."""
     points = surface.points
-    free = (6 * held[1:, None] + np.arange(6)).ravel()
-    reading = csc_matrix(reading)[:, free]
-    try:
-        factor = splu(csc_matrix(stiffness[free][:, free]), permc_spec='MMD_AT_PLUS_A',
-                      diag_pivot_thresh=0.0, options={'SymmetricMode': True})
-    except RuntimeError as error:       # SuperLU's word for a part that nothing holds
-        raise np.linalg.LinAlgError(str(error)) from error
     areas = nodal_areas(points, surface.elements)
-    motions = rigid_motions(points, areas).reshape(-1, 6)
-    weighted = np.repeat(areas, 3)[:, None] * motions
-    gram = motions.T @ weighted
-    moves = np.empty((points.size, len(points)))
+    motions = rigid_motions(points, areas)
+    flat = motions.reshape(-1, 6)
+    weighted = np.repeat(areas, 3)[:, None] * flat
+    gram = flat.T @ weighted
+    moves, by_inertia = responses(structure, normals, weighted)
+    balance = np.linalg.solve(gram, np.einsum('nak,na->kn', motions, normals))
     for begin in range(0, len(points), BLOCK):
-        nodes = np.arange(begin, min(begin + BLOCK, len(points)))
-        unit = np.zeros((len(points), 3, len(nodes)))
-        unit[nodes, :, nodes - begin] = normals[nodes]
-        forces = unit.reshape(points.size, -1)
-        forces -= weighted @ np.linalg.solve(gram, motions.T @ forces)
-        found = reading @ factor.solve(reading.T @ forces)
-        moves[:, nodes] = found - motions @ np.linalg.solve(gram, weighted.T @ found)
+        some = slice(begin, begin + BLOCK)
+        found = moves[:, some] - by_inertia @ balance[:, some]
+        moves[:, some] = found - flat @ np.linalg.solve(gram, weighted.T @ found)
     return moves.reshape(len(points), 3, -1)

@@ -14,6 +14,9 @@ SHELL_SPACINGS = 0.175
 #: Largest distance of neighbouring nodes over sqrt(radius x thickness), and one that is close
 #: enough: more nodes cost more than they tell [-].
 FADING_SPACINGS, CLOSE_SPACINGS = 0.95, 0.68
+#: Nodes over the most wanted [-]: what is about as many; and what is asked for in turn until so
+#: many are made, since edges that are halved or closed leave up to a third fewer.
+ABOUT, ASKED = (0.9, 1.08), (1.05, 1.1, 1.2)
 
 
 def least_wall(surface: QuadraticSurface) -> float:
@@ -31,4 +34,17 @@ def surface_of_wall(mesh: TriangleMesh, wall: float, most: int) -> QuadraticSurf
     if share < 1.0:
         with contextlib.suppress(MeshError):
             surface = next(quadratic_surfaces(mesh, int(share * most)))
+    return _with_more(surface, mesh, most) if ABOUT[0] * share > 1.0 else surface
+
+
+def _with_more(surface: QuadraticSurface, mesh: TriangleMesh, most: int) -> QuadraticSurface:
+    """Return one of more nodes where a surface has far fewer than could be."""
+    fewest, largest = (int(share * most) for share in ABOUT)
+    for asked in ASKED:
+        if len(surface.points) >= fewest:
+            break
+        with contextlib.suppress(MeshError):
+            other = next(quadratic_surfaces(mesh, int(asked * most)))
+            if len(surface.points) < len(other.points) <= largest:
+                surface = other
     return surface
