@@ -29,17 +29,20 @@ LEAST_SHARE = 1e-4
 
 @dataclass
 class _Touch:
-    """Of a link: its contacts now, and their force [N], compliances [m/N] and depth [m]."""
+    """Of a link: its contacts now, their force [N], compliances [m/N] and depth [m]."""
 
+    #: Sign that turns a contact's normal to the link and its number, and its row.
+    contacts: list[tuple[float, int]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     force: float = 0.0
     #: Of the nodes, and of MuJoCo's contacts.
     compliance: float = 0.0
     softness: float = 0.0
     depth: float = 0.0
-    #: Where forces act on the surface of the tetrahedra (k, 3) [m], and their shares (k,).
-    places: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    #: Where forces act on the surface of the tetrahedra (k, 3) [m], their shares (k,), the mean.
+    points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     shares: Array = field(default_factory=lambda: np.zeros(0))
+    place: Place | None = None
     shape: TouchShape | None = None
 
 
@@ -82,6 +85,7 @@ class SoftContacts:
         self._edges = surface_edges(soft)
         self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
         self._touches: dict[str, _Touch] = {}
+        self._rotation = np.eye(3)      # of the object
 
     def give_way(self, data, contacts: Iterable[tuple[str, int, float, int]],
                  T_world_object: Array) -> None:
@@ -98,56 +102,61 @@ class SoftContacts:
         rows = data.contact.efc_address
         counted = rows >= 0
         data.efc_pos[rows[counted]] += data.contact.includemargin[counted]
+        self._rotation = T_world_object[:3, :3]
         found: dict[str, list[tuple[float, int]]] = {}
         for link, _, sign, i in contacts:
             found.setdefault(link, []).append((sign, i))
         self._touches = {link: self._touches.get(link, _Touch()) for link in found}
         for link, touch in self._touches.items():
-            sign, deepest = min(found[link], key=lambda one: data.contact[one[1]].dist)
-            contact = data.contact[deepest]
+            distances = np.array([data.contact[i].dist for _, i in found[link]])
+            touch.contacts = found[link]
             touch.rows = [int(data.contact[i].efc_address) for _, i in found[link]]
             if not touch.force > 0.0:
-                self._take(touch, [self._shares(data, int(contact.efc_address), 1.0)])
-            gap = self._gap(touch, link, data, contact, sign, T_world_object[:3, :3])
-            way = max(0.0, touch.compliance * touch.force + gap - contact.dist)
+                self._take(touch, link, data, np.eye(len(distances))[distances.argmin()])
+            shape = self._shape(touch, link)
+            gap = self._surfaces.gap(link, shape, touch.points, touch.shares)
+            way = max(0.0, touch.compliance * touch.force + gap - float(distances.min()))
             missing = max(-MARGIN, way - gap
-                          - (touch.compliance + touch.softness) * touch.shape.law.force(way))
+                          - (touch.compliance + touch.softness) * shape.law.force(way))
             touch.depth += PACE * (missing - touch.depth)
             data.efc_pos[touch.rows] += touch.depth
 
     def remember(self, data) -> None:
         """Take the forces of a step that is done."""
-        for touch in self._touches.values():
+        for link, touch in self._touches.items():
             forces = data.efc_force[touch.rows]
             touch.force = float(forces.sum())
             if touch.force > 0.0:
                 overlaps = data.efc_margin[touch.rows] - data.efc_pos[touch.rows]
                 overlap = float(overlaps @ forces) / touch.force
-                self._take(touch, [self._shares(data, row, force)
-                                   for row, force in zip(touch.rows, forces) if force > 0.0])
+                self._take(touch, link, data, forces)
                 touch.softness = min(max(0.0, overlap / touch.force), touch.compliance)
 
-    def _take(self, touch: _Touch, parts: list[tuple[NDArray[np.intp], Array]]) -> None:
-        """Take on which nodes each contact of a link presses, and how much [N]."""
-        touch.shares = np.array([shares.sum() for _, shares in parts])
-        touch.places = np.array([self._surface_point(*part) for part in parts])
-        nodes, place = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-        shares = np.bincount(place, np.concatenate([part[1] for part in parts]))
+    def _take(self, touch: _Touch, link: str, data, forces: Array) -> None:
+        """Take where a link's contacts press on it and on the nodes, by their forces (k,) [N]."""
+        pressing = np.flatnonzero(forces > 0.0)
+        parts = [self._shares(data, touch.rows[k], forces[k]) for k in pressing]
+        touch.points = np.array([self._surface_point(*part) for part in parts])
+        touch.shares = forces[pressing] / forces[pressing].sum()
+        nodes, rows = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
+        shares = np.bincount(rows, np.concatenate([part[1] for part in parts]))
         touch.compliance = self._node_compliance(nodes, shares / shares.sum())
+        contacts = [data.contact[touch.contacts[k][1]] for k in pressing]
+        normal = sum(share * touch.contacts[k][0] * contact.frame[:3]
+                     for share, k, contact in zip(touch.shares, pressing, contacts))
+        position = touch.shares @ np.array([contact.pos for contact in contacts])
+        body, frame = self._bodies[link], direction_frame(normal)
+        turn = data.xmat[body].reshape(3, 3)
+        touch.place = Place(turn.T @ (position - data.xpos[body]), touch.shares @ touch.points,
+                            frame @ turn, frame @ self._rotation)
 
-    def _gap(self, touch: _Touch, link: str, data, contact, sign: float,
-             rotation: Array) -> float:
-        """Return what surfaces are apart where forces act [m], the shape brought up to date."""
-        turn = data.xmat[self._bodies[link]].reshape(3, 3)
-        frame = direction_frame(sign * contact.frame[:3])
-        place = Place(turn.T @ (contact.pos - data.xpos[self._bodies[link]]),
-                      self._surface_point(*self._shares(data, int(contact.efc_address), 1.0)),
-                      frame @ turn, frame @ rotation)
+    def _shape(self, touch: _Touch, link: str) -> TouchShape:
+        """Return the surfaces where a link touches; they are looked at anew where it slides."""
         reach = REACHES[0] if touch.shape is None else float(
             np.clip(touch.shape.law.reach(touch.force), *REACHES))
-        if touch.shape is None or not touch.shape.is_of(place, reach):
-            touch.shape = self._surfaces.shape(link, place, reach)
-        return self._surfaces.gap(link, touch.shape, touch.places, touch.shares)
+        if touch.shape is None or not touch.shape.is_of(touch.place, reach):
+            touch.shape = self._surfaces.shape(link, touch.place, reach)
+        return touch.shape
 
     def depth(self, link: str) -> float:
         """Return how much deeper than nodes yield a link is now, 0 where it is not [m]."""
