@@ -71,10 +71,12 @@ class SqueezeWatch(TouchWatch):
                 self._stiffest[finger.name] *= STIFFER
             # Forces that chatter look like a stiffer finger than any can be.
             loaded.stiffness = min(loaded.stiffness, self._stiffest[finger.name])
-            most = LONGEST_STEP * loaded.stiffness
+            # Short steps tell less than what all of them have brought.
+            stiffness = min(loaded.stiffest, self._stiffest[finger.name])
+            most = LONGEST_STEP * stiffness
             step = np.clip(wanted - force, -most, min(most, max(
                 STEP_SHARE * wanted, self._options.touch_force)))
-            loaded.go(float(min(step / loaded.stiffness,
+            loaded.go(float(min(step / stiffness,
                                 self._options.touch_beyond - loaded.travel)))
         feels = all(self._force(finger, measured) >= self._options.touch_force
                     for finger in self._pressing)

@@ -131,6 +131,28 @@ def test_an_object_that_leaves_while_it_is_squeezed_is_told():
     assert palpation.status == Status.MISSED_CONTACT and palpation.message
 
 
+def test_fingers_follow_an_object_that_gave_way_when_it_was_touched():
+    """Their steps stay as short as the stiffest object allows: it may be there at once."""
+    hand = FeelingHand(2e5)
+    palpation = palpated(hand, until=lambda: hand.peak > 0.1)
+    hand.wider -= 1.5e-3
+    run(palpation, hand, 150.0)
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert palpation.modulus.youngs_modulus == pytest.approx(2e5, rel=0.05)
+    assert hand.peak < 1.2 * PALPATION.most_force
+
+
+def test_what_short_steps_told_wrongly_does_not_make_fingers_press_too_far():
+    """Where forces are nearly borne steps are short, and others' pushes more than they bring."""
+    hand = FeelingHand(2e5)
+    palpation = palpated(hand, until=lambda: hand.peak > 0.3)
+    for loaded in palpation._squeeze._loaded.values():
+        loaded.stiffness, loaded.step = 0.02 * loaded.stiffness, 0.0
+    run(palpation, hand, 150.0)
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert hand.peak < 1.2 * PALPATION.most_force
+
+
 def test_a_force_far_beyond_what_is_aimed_at_stops_the_hand():
     """Below soft flesh there is a stone."""
     hand = FeelingHand(5e4)
