@@ -35,8 +35,7 @@ class SimulationOptions:
     soft_below : float
         [Pa].
     object_modulus : float
-        That the object truly has, whatever it is believed to have, to be felt: soft contacts
-        then yield beside the tetrahedra (``SoftContacts``); 0: as published [Pa].
+        That the object truly has, whatever it is believed to have; 0: as published [Pa].
     node_spacing : float
         Edge of the tetrahedra of soft objects [m].
     soft_damping : float

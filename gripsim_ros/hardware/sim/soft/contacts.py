@@ -48,15 +48,15 @@ class _Touch:
 
 class SoftContacts:
     """
-    Contacts of links with a soft object that yield as Hertz's do.
+    Contacts of links with a soft object that yield as those of the true surfaces do.
 
     A fingertip presses on some millimetres, tetrahedra have edges of ten and more: three nodes
     bear what one small spot would, and the object is felt several times as stiff as it is. What
     nodes yield near a contact is known (``NODE_COMPLIANCE`` for a node's own force, Boussinesq's
-    1 / (pi E* r) for those of others), and what the contact would by the surfaces' curvatures
-    (Hertz). A link may go as much deeper as is missing before it is pressed on. Where a contact
-    is as large as the tetrahedra and a single node bears it, they are too soft: it is pressed on
-    sooner.
+    1 / (pi E* r) for those of others), and what the contact would by the gap of the surfaces
+    (``ContactLaw``). A link may go as much deeper as is missing before it is pressed on. Where a
+    contact is as large as the tetrahedra and a single node bears it, they are too soft: it is
+    pressed on sooner.
 
     Parameters
     ----------
