@@ -18,6 +18,10 @@ SIDE = 31
 OVERLAPPING = (0.03, 0.06, 0.12, 0.25, 0.5)
 #: Fewest nodes that show a surface; with fewer a ball as small as the lattice is taken.
 FEWEST = 8
+#: Largest radius of curvature of a gap [m]: depths grow between flat surfaces, too.
+FLATTEST = 0.5
+#: Least depth over the one before, where a step of a surface would have them equal.
+LEAST_GROWTH = 1.05
 #: How far from the lattice surfaces are looked for [m].
 BEHIND = 0.01
 
@@ -38,9 +42,13 @@ class ContactLaw:
     reaches: Array
 
     def force(self, depth: float) -> float:
-        """Return the force at a depth [N]; outside of those solved as of a ball, depth^1.5."""
+        """Return the force at a depth [N]; below those solved as of a ball, above as they rise."""
         if not depth > 0.0:
             return 0.0
+        if depth > self.depths[-1]:
+            power = np.log(self.forces[-1] / self.forces[-2]) / np.log(
+                self.depths[-1] / self.depths[-2])
+            return float(self.forces[-1] * (depth / self.depths[-1])**power)
         factors = self.forces / self.depths**1.5
         return float(np.interp(np.log(depth), np.log(self.depths), factors)) * depth**1.5
 
@@ -106,6 +114,7 @@ def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -
         gaps = (points**2).sum(axis=1) / abs(points).max()
     found = np.isfinite(gaps)
     gaps, points = gaps[found] - gaps[found].min(), points[found]
+    gaps = np.maximum(gaps, 0.5 / FLATTEST * (points**2).sum(axis=1))
     solid = np.column_stack([points, np.zeros(len(points))])
     up = np.tile([0.0, 0.0, 1.0], (len(points), 1))
     matrix = half_space_rows(np.arange(len(points)), solid, up, np.full(len(points), area),
@@ -113,7 +122,10 @@ def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -
     order = np.argsort(gaps, kind='stable')
     rows = []
     for share in OVERLAPPING:
-        depth = float(gaps[order[min(round(share * SIDE**2), len(order) - 1)]])
+        wanted = share * SIDE**2
+        depth = float(gaps[order[min(round(wanted), len(order) - 1)]])
+        depth *= max(1.0, 2.0 * wanted / len(order))    # beyond the edge of a small surface
+        depth = max(depth, LEAST_GROWTH * rows[-1][0]) if rows else depth
         forces, loaded, _, _ = solve_complementarity(matrix, depth - gaps, gaps < 0.5 * depth,
                                                      order)
         total = float(forces.sum())

@@ -71,6 +71,23 @@ def test_larger_surfaces_bear_more_in_proportion(larger, stiffer, seed):
                                    larger * law.reach(force), rtol=1e-6)
 
 
+def test_a_flat_punch_bears_in_proportion_to_depth():
+    """Sneddon 1965: 2 a E* d. The punch is eight nodes wide."""
+    points, area = lattice(6.0 * HALF)
+    radius = 0.005
+    law = contact_law(np.where(np.hypot(*points.T) <= radius, 0.0, np.inf), points, area, MODULUS)
+    for depth in (1e-3, 2e-3):
+        np.testing.assert_allclose(law.force(depth), 2.0 * radius * MODULUS * depth, rtol=0.12)
+
+
+@pytest.mark.parametrize('step', [0.0, 1e-3], ids=['flat', 'stepped'])
+def test_flat_surfaces_have_a_law_too(step):
+    points, area = lattice(HALF)
+    law = contact_law(np.where(np.hypot(*points.T) < 0.3 * HALF, 0.0, step), points, area, MODULUS)
+    assert (np.diff(law.depths) > 0.0).all() and (np.diff(law.forces) > 0.0).all()
+    assert law.forces[0] > 0.0 and law.forces[-1] < law.force(5e-3) < np.inf
+
+
 def test_nothing_is_borne_before_the_surfaces_meet():
     points, area = lattice(HALF)
     law = contact_law((points**2).sum(axis=1), points, area, MODULUS)
