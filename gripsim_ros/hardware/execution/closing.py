@@ -239,6 +239,11 @@ class FingerWatch:
         """Return why the object cannot be held on, or '': nothing is felt here that tells."""
         return ''
 
+    @property
+    def largest_grip(self) -> str:
+        """Return at which grip the object slips, where it is the largest, or '': not known."""
+        return ''
+
     def missed(self, measured: Measurement) -> list[str]:
         """Return the links that can feel and do not feel their planned contact."""
         return [contact.link for contact in self._plan.contacts

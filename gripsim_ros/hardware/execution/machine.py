@@ -44,10 +44,8 @@ class GraspExecution(ExecutionState):
 
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool) -> None:
         """Begin with the first measurement."""
-        super().__init__(plan)
-        self.options, self._simulated = options, carries
-        self._carries = carries or plan.arm is not None
-        self._free = carries and plan.arm is None
+        super().__init__(plan, options, carries and plan.arm is None)
+        self._simulated, self._carries = carries, carries or plan.arm is not None
         self.closed: Measurement | None = None
         self.closing_time, self.slip, self.turn = 0.0, np.nan, np.nan
         self.lifted = self.carried = False
@@ -275,8 +273,7 @@ class GraspExecution(ExecutionState):
         if wrong:
             return self._give_back(wrong, MovePalm(0.0))
         if self.slip > self.options.slip_tolerance:
-            return self._fail(Status.SLIPPED, f'the object moved {1e3 * self.slip:.1f} mm in the '
-                              'hand while it was lifted')
+            return self._slid(self.slip, 'lifted', self._watch.largest_grip, MovePalm(0.0))
         if self._rests(measured):
             self.lifted = True
             return self._finish(measured) if self.plan.way is None else self._begin_way(measured)
@@ -300,9 +297,9 @@ class GraspExecution(ExecutionState):
             slip, turn = way.deviation(elapsed, self._held_pose, measured.T_palm_object)
             self.slip, self.turn = np.fmax(self.slip, slip), np.fmax(self.turn, turn)
             if slip > self.options.slip_tolerance:
-                return self._fail(Status.SLIPPED, f'the object moved {1e3 * slip:.1f} mm in the '
-                                  f'hand while it was carried, {100.0 * self.progress:.0f} % of '
-                                  'the way done')
+                return self._slid(
+                    slip, f'carried, {100.0 * self.progress:.0f} % of the way done',
+                    self._watch.largest_grip, MovePalm(0.0, way.palm(elapsed)))
         wrong = self._watch.holding_fault(measured)
         if wrong:
             return self._give_back(wrong, MovePalm(0.0, way.palm(elapsed)))
@@ -313,15 +310,6 @@ class GraspExecution(ExecutionState):
         if elapsed > way.length + self.options.motion_timeout:
             return self._fail(Status.TIMED_OUT, 'the palm did not come to the end of the way')
         return [*self._led(elapsed), *_sent(self._watch.keep_pressing(measured), measured)]
-
-    def _give_back(self, message: str, palm: MovePalm) -> list[Action]:
-        """Set down what cannot be held on; a hand that cannot, stops as it holds, unopened."""
-        message = self._with_notes(message)
-        if not self._free:
-            return self._end(Status.CANNOT_HOLD, message)
-        self.status, self.message = Status.CANNOT_HOLD, message
-        self._enter(Phase.SETTING_DOWN, self.last, self.options.motion_timeout)
-        return [palm]
 
     def _led(self, elapsed: float) -> list[Action]:
         """Return the palm's next place on the way; that of a real hand is its arm's matter."""

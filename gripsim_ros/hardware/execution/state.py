@@ -3,9 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from .actions import Action, Phase, Status, StopHand
+from .actions import Action, MovePalm, Phase, Status, StopHand
 from .measurement import Measurement
-from .plan import ExecutionPlan
+from .plan import ExecutionOptions, ExecutionPlan
 
 Array = NDArray[np.float64]
 
@@ -21,11 +21,14 @@ class ExecutionState:
     Parameters
     ----------
     plan : ExecutionPlan
+    options : ExecutionOptions
+    free : bool
+        The palm goes wherever it is to, as that of a simulated hand without an arm.
     """
 
-    def __init__(self, plan: ExecutionPlan) -> None:
+    def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, free: bool) -> None:
         """Begin with the first measurement."""
-        self.plan = plan
+        self.plan, self.options, self._free = plan, options, free
         self.phase, self.status, self.message = Phase.PRESHAPE, Status.SUCCEEDED, ''
         self.begun: list[tuple[Phase, float]] = []      # phases and when they began [s]
         self.last: Measurement | None = None
@@ -90,3 +93,22 @@ class ExecutionState:
             return []
         self.status, self.message, self.phase = status, message, Phase.DONE
         return [StopHand()]
+
+    def _slid(self, way: float, doing: str, grip: str, palm: MovePalm) -> list[Action]:
+        """
+        End where an object went too far in the hand.
+
+        What slips at the largest ``grip``, as text, cannot be held: it is set down by ``palm``.
+        """
+        told = f'the object moved {1e3 * way:.1f} mm in the hand while it was {doing}'
+        return self._give_back(f'{told}, {grip}', palm) if grip \
+            else self._fail(Status.SLIPPED, told)
+
+    def _give_back(self, message: str, palm: MovePalm) -> list[Action]:
+        """Set down what cannot be held on; a hand that cannot, stops as it holds, unopened."""
+        message = self._with_notes(message)
+        if not self._free:
+            return self._end(Status.CANNOT_HOLD, message)
+        self.status, self.message = Status.CANNOT_HOLD, message
+        self._enter(Phase.SETTING_DOWN, self.last, self.options.motion_timeout)
+        return [palm]

@@ -229,6 +229,12 @@ class HoldWatch(TouchWatch):
             return self._shortfall
         return super().holding_fault(measured)
 
+    @property
+    def largest_grip(self) -> str:
+        """Return at which grip the object slips, where it is the largest, or ''."""
+        return f'at {self.level:.2f} times the planned forces, the most that is allowed' \
+            if self.slips and self._at_most else ''
+
     def _next_step(self, name: str, forces: dict[str, float], wanted: dict[str, float]) -> float:
         if self._holds and name in forces:
             self._loaded[name].stiffness = self._stiffness(name, forces[name])

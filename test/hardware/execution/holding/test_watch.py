@@ -121,6 +121,16 @@ def test_what_cannot_be_held_is_told_and_set_down():
     assert [a.height for a in hand.sent if isinstance(a, MovePalm)][-2:] == [0.05, 0.0]
 
 
+def test_what_slides_too_far_at_the_largest_grip_cannot_be_held():
+    """Where pads tell of the first slip alone, the object's own pose tells of going on."""
+    hand, execution = HoldingHand(0.25 * FRICTION), by_feel()
+    execution._watch._goes_on = lambda measured: False
+    run(execution, hand)
+    assert execution.status == Status.CANNOT_HOLD and 'moved 1' in execution.message
+    assert f'at {execution._watch.level:.2f} times the planned forces' in execution.message
+    assert hand.height == 0.0 and isinstance(hand.sent[-1], SetDown)
+
+
 def test_a_hand_without_a_free_palm_stops_and_stays_closed():
     hand, execution = HoldingHand(0.25 * FRICTION), by_feel(replace(BY_FEEL, release=True))
     execution._free = False
