@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 
 from ....core.contact.geometry.contact_mesh import ContactMesh
 from ....core.contact.patches.indenters import mesh_depths
@@ -19,7 +20,9 @@ OVERLAPPING = (0.03, 0.06, 0.12, 0.25, 0.5)
 #: Fewest nodes that show a surface; with fewer a ball as small as the lattice is taken.
 FEWEST = 8
 #: Largest radius of curvature of a gap [m]: depths grow between flat surfaces, too.
-FLATTEST = 0.5
+FLATTEST = 50.0
+#: Stiffness of a square punch over plane-strain modulus and side [-].
+SQUARE_PUNCH = 1.15
 #: Least depth over the one before, where a step of a surface would have them equal.
 LEAST_GROWTH = 1.05
 #: How far from the lattice surfaces are looked for [m].
@@ -34,23 +37,37 @@ class ContactLaw:
     Attributes
     ----------
     depths, forces, reaches : (n,) float
-        Growing: depth [m], force [N], farthest loaded node from the force's centre [m].
+        Growing: depth [m], force [N], farthest loaded node from the middle of the lattice
+        [m]: a contact at its border goes on beyond.
+    stiffest : float
+        Force over depth where all of the surface bears [N/m].
     """
 
     depths: Array
     forces: Array
     reaches: Array
+    stiffest: float
 
     def force(self, depth: float) -> float:
-        """Return the force at a depth [N]; below those solved as of a ball, above as they rise."""
+        """
+        Return the force at a depth [N].
+
+        Below those solved as of a ball; above as they rise, no steeper than ``stiffest``.
+        """
         if not depth > 0.0:
             return 0.0
         if depth > self.depths[-1]:
-            power = np.log(self.forces[-1] / self.forces[-2]) / np.log(
-                self.depths[-1] / self.depths[-2])
-            return float(self.forces[-1] * (depth / self.depths[-1])**power)
+            return self._force_beyond(depth)
         factors = self.forces / self.depths**1.5
         return float(np.interp(np.log(depth), np.log(self.depths), factors)) * depth**1.5
+
+    def _force_beyond(self, depth: float) -> float:
+        last, force = float(self.depths[-1]), float(self.forces[-1])
+        power = max(1.0, float(np.log(force / self.forces[-2]) / np.log(last / self.depths[-2])))
+        steeper = float(np.log(max(1.0, self.stiffest * last / (power * force))))   # is allowed
+        bends = (power - 1.0) * np.log(depth / last) <= steeper
+        bent = depth if bends else last * float(np.exp(steeper / (power - 1.0)))
+        return float(force * (bent / last)**power + self.stiffest * (depth - bent))
 
     def reach(self, force: float) -> float:
         """Return how far the contact reaches at a force [m]; outside as of a ball, force^1/3."""
@@ -126,11 +143,14 @@ def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -
         depth = float(gaps[order[min(round(wanted), len(order) - 1)]])
         depth *= max(1.0, 2.0 * wanted / len(order))    # beyond the edge of a small surface
         depth = max(depth, LEAST_GROWTH * rows[-1][0]) if rows else depth
-        forces, loaded, _, _ = solve_complementarity(matrix, depth - gaps, gaps < 0.5 * depth,
-                                                     order)
+        forces, loaded, factor, _ = solve_complementarity(
+            matrix, depth - gaps, gaps < 0.5 * depth, order)
         total = float(forces.sum())
-        centre = forces @ points / total
-        reach = float(np.linalg.norm(points[loaded] - centre, axis=1).max()) + 0.5 * np.sqrt(area)
+        reach = float(np.linalg.norm(points[loaded], axis=1).max()) + 0.5 * np.sqrt(area)
         rows.append((depth, total, reach))
     depths, totals, reaches = np.array(rows).T
-    return ContactLaw(depths, totals, reaches)
+    even = solve_triangular(factor, np.ones(len(loaded)), trans='T', check_finite=False)
+    stiffest = float(even @ even)
+    if len(loaded) < len(points):
+        stiffest = max(stiffest, SQUARE_PUNCH * plane_modulus * float(np.sqrt(area * len(points))))
+    return ContactLaw(depths, totals, reaches, stiffest)

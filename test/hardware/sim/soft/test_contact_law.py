@@ -80,6 +80,38 @@ def test_a_flat_punch_bears_in_proportion_to_depth():
         np.testing.assert_allclose(law.force(depth), 2.0 * radius * MODULUS * depth, rtol=0.12)
 
 
+@pytest.mark.parametrize('half', [1.2, 2.0, 3.0])
+def test_a_punch_bears_as_much_whatever_the_lattice(half):
+    """Lattices that end within it, or 16 nodes across: 2 a E* d, of a square 1.153 E* L d."""
+    points, area = lattice(half * HALF)
+    radius, side = 0.005, np.sqrt(area * len(points))
+    law = contact_law(np.where(np.hypot(*points.T) <= radius, 0.0, np.inf), points, area, MODULUS)
+    true = 2.0 * radius if half > 1.8 else 1.153 * min(side, radius * np.sqrt(np.pi))
+    for depth in (1e-4, 1e-3):
+        np.testing.assert_allclose(law.force(depth), true * MODULUS * depth, rtol=0.05)
+
+
+@pytest.mark.parametrize('half', [0.003, 0.019])
+def test_planes_bear_as_a_punch_of_the_lattice(half):
+    points, area = lattice(half)
+    law = contact_law(np.zeros(len(points)), points, area, MODULUS)
+    np.testing.assert_allclose(
+        law.force(3e-4), 1.153 * MODULUS * np.sqrt(area * len(points)) * 3e-4, rtol=0.03)
+
+
+@pytest.mark.parametrize('radius', [0.15, 1.5])
+def test_a_fingertip_along_a_plane_bears_what_hertz_says(radius):
+    """Curved by 15 mm the short way, hardly the long one: a strip of one to three nodes."""
+    points, area = lattice(0.019)
+    low, high = 1.0 / radius, 1.0 / 0.015
+    law = contact_law(0.5 * (low * points[:, 0]**2 + high * points[:, 1]**2), points, area,
+                      MODULUS)
+    for force in law.force(2e-5) * np.array([1.0, 2.0, 4.0]):
+        depth = brentq(lambda d: law.force(d) - force, 1e-7, 1e-3)
+        np.testing.assert_allclose(depth_of_ellipse(force, MODULUS, high, low) / depth, 1.0,
+                                   atol=2.0 * RTOL_NARROW)
+
+
 @pytest.mark.parametrize('step', [0.0, 1e-3], ids=['flat', 'stepped'])
 def test_flat_surfaces_have_a_law_too(step):
     points, area = lattice(HALF)
