@@ -14,6 +14,7 @@ from .arm import add_arm, ArmMount
 from .described_hand import IMPEDANCE
 from .hand_model import whole_hand
 from .options import SimulationOptions
+from .soft.stiffening import stiffening
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
 
 Array = NDArray[np.float64]
@@ -32,12 +33,17 @@ SKIN = 0.0002
 
 @dataclass(frozen=True, eq=False)
 class SoftMesh:
-    """Tetrahedra of a soft object in its own frame: nodes (N, 3) [m], masses (N,) [kg]."""
+    """
+    Tetrahedra of a soft object in its own frame: nodes (N, 3) [m], masses (N,) [kg].
+
+    They are ``stiffening`` times as stiff as the body, and have so much less of its modulus.
+    """
 
     nodes: Array
     corners: NDArray[np.int64]
     faces: NDArray[np.int64]
     masses: Array
+    stiffening: float = 1.0
 
 
 def is_soft(grasp_object: GraspObject, options: SimulationOptions) -> bool:
@@ -57,7 +63,8 @@ def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
     nodes, corners = tetrahedra_of(grasp_object.mesh, node_spacing)
     masses = node_masses(nodes, corners, 1.0)
     return SoftMesh(nodes, corners, outer_faces(corners),
-                    masses * grasp_object.mass_properties.mass / masses.sum())
+                    masses * grasp_object.mass_properties.mass / masses.sum(),
+                    stiffening(nodes, corners, grasp_object.material.poisson_ratio))
 
 
 def hand_world(hand: HandModel, options: SimulationOptions, arm: ArmMount | None = None):
@@ -163,7 +170,8 @@ def _add_soft(spec, grasp_object, soft: SoftMesh, T_world_object, friction, opti
             body.add_joint(type=mujoco.mjtJoint.mjJNT_SLIDE, axis=list(axis))
     material = grasp_object.material
     flex = spec.add_flex(
-        name=OBJECT, dim=3, radius=SKIN, young=true_modulus(grasp_object, options),
+        name=OBJECT, dim=3, radius=SKIN,
+        young=true_modulus(grasp_object, options) / soft.stiffening,
         poisson=material.poisson_ratio, damping=options.soft_damping, selfcollide=0,
         friction=friction, condim=4, priority=1, solref=[options.contact_time, 1.0],
         solimp=IMPEDANCE)

@@ -183,7 +183,8 @@ class SoftContacts:
         away = np.linalg.norm(points[:, None] - points[None], axis=2)
         np.fill_diagonal(away, np.inf)
         own = NODE_COMPLIANCE * (shares**2 / self._edges[nodes]).sum()
-        return float(own + shares @ (1.0 / (np.pi * away)) @ shares) / self._plane_modulus
+        return self._soft.stiffening * float(
+            own + shares @ (1.0 / (np.pi * away)) @ shares) / self._plane_modulus
 
 
 def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,
