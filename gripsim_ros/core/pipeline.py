@@ -40,6 +40,11 @@ class Pipeline:
         """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
 
+    @property
+    def body(self) -> ElasticBody:
+        """Return the object as an elastic body."""
+        return self._body
+
     def prepare_own_compliance(self) -> bool:
         """Prepare the object's own compliance; return False where half-spaces answer."""
         return self._body.prepare()

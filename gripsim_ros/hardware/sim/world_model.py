@@ -14,8 +14,8 @@ from .arm import add_arm, ArmMount
 from .described_hand import IMPEDANCE
 from .hand_model import whole_hand
 from .options import SimulationOptions
-from .soft.stiffening import stiffening
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
+from .stiffening import stiffening
 
 Array = NDArray[np.float64]
 

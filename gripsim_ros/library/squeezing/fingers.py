@@ -12,6 +12,7 @@ from ...core.bodies import GraspObject
 from ...core.errors import TaskError
 from ...core.hand import HandModel, forward_kinematics
 from ...core.mechanics import MechanicsOptions
+from ...core.mechanics.body import ElasticBody
 from ...core.mechanics.finite_strain.squeezing import CurvePoint
 from ...core.pipeline import Pipeline
 from ...core.planning import PlannerOptions, Task
@@ -133,7 +134,7 @@ class HandSqueeze:
         TaskError
             As ``squeeze_with_fingers``.
         """
-        self._hand, self._pose = hand, T_object_palm
+        self.hand, self._pose = hand, T_object_palm
         preshape = hand.preshapes[nearest_preshape(hand, joints)]
         self._rates = preshape.closed - preshape.open
         self._conditions = Conditions.of(Task(), task_load_cases(
@@ -152,6 +153,11 @@ class HandSqueeze:
     def warnings(self) -> tuple[str, ...]:
         """Return what the stages say of the object."""
         return self._pipeline.warnings
+
+    @property
+    def body(self) -> ElasticBody:
+        """Return the object as an elastic body."""
+        return self._pipeline.body
 
     @property
     def width(self) -> float:
@@ -175,11 +181,11 @@ class HandSqueeze:
         links = np.unique(held.state.links[held.state.normal_forces > 0.0])
         return FingerSqueezing(
             tuple(points), np.array(rows), self.touching,
-            tuple(self._hand.links[i].name for i in links), sound,
+            tuple(self.hand.links[i].name for i in links), sound,
             self._pipeline.warnings + warnings)
 
     def _check_touching(self, touching: set[int]) -> None:
-        palm = self._hand.palm_index in touching
+        palm = self.hand.palm_index in touching
         fingers = {int(mechanism.fingers[row]) for mechanism in self._closing
                    for row, link in enumerate(mechanism.links) if link in touching}
         if len(fingers) + palm < 2:
@@ -224,7 +230,7 @@ class HandSqueeze:
         for mechanism, fraction in zip(self._closing, fractions):
             own = list(mechanism.joints)
             moved[own] += fraction * self._rates[own]
-        return np.clip(moved, self._hand.joint_lower, self._hand.joint_upper)
+        return np.clip(moved, self.hand.joint_lower, self.hand.joint_upper)
 
     def _pad_points(self, touching: set[int]) -> list[tuple[int, Array]]:
         """Return a link and the point of it (3,) that presses first, for each finger."""
@@ -234,9 +240,9 @@ class HandSqueeze:
             if touching <= self._links(state) or press > 0.1:
                 break
             press *= 2.0
-        poses = forward_kinematics(self._hand, self.joints_at(press)[None])[0]
+        poses = forward_kinematics(self.hand, self.joints_at(press)[None])[0]
         groups = [set(mechanism.links) for mechanism in self._closing]
-        groups += [{self._hand.palm_index}] * self._palm_touches
+        groups += [{self.hand.palm_index}] * self._palm_touches
         pads = []
         for group in groups:
             for link in sorted(group & self._links(state)):
@@ -251,7 +257,7 @@ class HandSqueeze:
 
     def _spread(self, fraction: float) -> float:
         """Return twice the pads' mean distance from their common centre [m]."""
-        poses = forward_kinematics(self._hand, self.joints_at(fraction)[None])[0]
+        poses = forward_kinematics(self.hand, self.joints_at(fraction)[None])[0]
         points = np.array([apply(poses[link], point[None])[0] for link, point in self._pads])
         return 2.0 * float(np.linalg.norm(points - points.mean(axis=0), axis=1).mean())
 

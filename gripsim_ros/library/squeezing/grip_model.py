@@ -1,7 +1,7 @@
 """What a grip feels like for any modulus: force over the way of the fingers, from their touch."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ...core.transforms import apply, inverse, rotate
 from ..in_process import mechanics_options
 from ..resources import load_default_hand
 from .fingers import HandSqueeze
+from .sticking import GripContacts, sticking_shares
 
 #: Moduli of the table [Pa]: beyond them a hand cannot tell.
 MODULI = np.geomspace(2e3, 2e7, 9)
@@ -21,6 +22,8 @@ MODULI = np.geomspace(2e3, 2e7, 9)
 SHARES = np.geomspace(0.02, 1.0, 10)
 #: Way over the longest at which pads' points and forces are taken.
 MIDDLE = 0.4
+#: Part of the closing beyond the touch that tells how pads move [-].
+CLOSED = 1e-3
 #: Joints are moved by this for the way's derivatives [rad].
 JOINT_STEP = 1e-5
 
@@ -53,12 +56,16 @@ class GripModel:
     ways : (m, n) float
         Beyond the first touch, rising [m].
     forces : (m, n) float
-        Half the sum of the normal forces [N].
+        Half the sum of the normal forces [N]; pads stick within their cones of friction, where
+        the body's own compliance is known.
     pressures : (m, n) float
         Largest of the contact [Pa].
     quantitative : (m, n) bool
         The point is within the range of the model, and its forces balance.
     warnings : tuple of str
+    sticking : (n,) float
+        Slope of the force over the way where pads stick entirely, over that without friction;
+        ones where it is not known [-].
     """
 
     hand: HandModel
@@ -73,6 +80,7 @@ class GripModel:
     pressures: Array
     quantitative: Array
     warnings: tuple[str, ...] = ()
+    sticking: Array = field(default_factory=lambda: np.ones(len(SHARES)))
 
     def way(self, joints: Array) -> Array:
         """Return the ways (s,) of joints (s, J) beyond those of the model's touch [m]."""
@@ -105,6 +113,16 @@ class GripModel:
         """Return the largest pressures (s,) of contact [Pa] under forces (s,) [N]."""
         _, (logs, pressures) = self._row(modulus)
         return np.exp(_interpolate(np.log(np.maximum(forces, 1e-12)), logs, pressures))
+
+    def friction_doubt(self, modulus: float, force: float) -> float:
+        """
+        Return the standard error of a modulus [-] that was felt up to a force [N].
+
+        Nobody knows how far pads stick: between not at all and entirely all is taken as likely.
+        """
+        row = int(np.abs(np.log(self.moduli / modulus)).argmin())
+        last = int(np.searchsorted(self.forces[row], force))
+        return float(np.ptp(np.append(self.sticking[:last + 1], 1.0)) / np.sqrt(12.0))
 
     def is_quantitative(self, modulus: float, force: float) -> bool:
         """Return whether a force [N] is within the model's range for a modulus [Pa]."""
@@ -192,7 +210,32 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
                            held.state.peak_pressures.max(),
                            held.balanced and held.state.quantitative))
         table.append(points)
-    return _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
+    model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
+    known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
+    return _with_friction(model, squeeze, T_object_palm) if known else model
+
+
+def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array) -> GripModel:
+    """Return the model of a grip whose pads stick as far as friction lets them."""
+    before, after = (forward_kinematics(squeeze.hand, squeeze.joints_at(fraction)[None])[0]
+                     for fraction in (0.0, CLOSED))
+    points, moved = (np.array([apply(T_object_palm @ poses[link], point[None])[0] for link, point
+                               in zip(model.links, model.points_link)])
+                     for poses in (before, after))
+    contacts = GripContacts(points, rotate(T_object_palm, model.directions), moved - points)
+    material, forces, pressures, sticking = squeeze.body.material, [], [], []
+    for modulus, ways, row, pressed in zip(model.moduli, model.ways, model.forces,
+                                           model.pressures):
+        slopes = np.gradient(row, ways)
+        held, stuck = sticking_shares(
+            squeeze.body, contacts, modulus / material.youngs_modulus / slopes)
+        grown = held[0] * row[0] + np.append(0.0, np.cumsum(held[1:] * np.diff(row)))
+        logs, places = np.log(row), np.log(grown)
+        forces.append(grown)
+        pressures.append(np.exp(_interpolate(places, logs, np.log(pressed))))
+        sticking.append(stuck)
+    return replace(model, forces=np.array(forces), pressures=np.array(pressures),
+                   sticking=np.max(sticking, axis=0))
 
 
 def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState

@@ -51,7 +51,7 @@ class FeltModulus:
     best : float
         The modulus of least squares, however little it is known [Pa].
     standard_error : float
-        Of what was measured, the model's own error apart [Pa]; NaN of a bound.
+        Of what was measured and of friction, the model's own error apart [Pa]; NaN of a bound.
     is_bound : bool
         The object is too stiff for the hand to tell: it is at least as stiff as this.
     moduli : (k,) float
@@ -99,7 +99,7 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     be felt. So each squeeze has a way of its own at the touch, and only the differences of ways
     between forces count: least squares of w_i - w_0 - W(F_i; E) in the ways, E by search.
     The error is the larger of the ways' scatter, their resolution, and the scatter from squeeze
-    to squeeze.
+    to squeeze, and that of not knowing how far pads stick (``GripModel.friction_doubt``).
     """
     used = [one for one in squeezes if len(one.forces) >= FEWEST_POINTS]
     if not used:
@@ -113,6 +113,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     single = [_Fit(model, [one]) for one in used]
     alone = np.array([one.best() for one in single])
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
+    error = float(np.hypot(error, model.friction_doubt(modulus, max(
+        float(one.forces[-1]) for one in used))))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
     stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
-from ....core.mechanics.quadratic_elements import EDGES, shape_functions, shape_slopes
+from ...core.mechanics.quadratic_elements import EDGES, shape_functions, shape_slopes
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.hardware.sim.soft.stiffening import _balanced_loads, PLACES, stiffening
+from gripsim_ros.hardware.sim.stiffening import _balanced_loads, PLACES, stiffening
 
 #: Corners of the six tetrahedra of a cube (Kuhn), by their ways from 0 to 7.
 CUBE = np.array([[0, 4, 6, 7], [0, 4, 5, 7], [0, 2, 6, 7], [0, 2, 3, 7], [0, 1, 5, 7],

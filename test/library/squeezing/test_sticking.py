@@ -1,0 +1,71 @@
+"""Pads that stick make an arch of what bends, as beam theory says, and hardly touch a ball."""
+
+import numpy as np
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.mechanics.body import ElasticBody
+from gripsim_ros.library.in_process import mechanics_options
+from gripsim_ros.library.squeezing.sticking import GripContacts, sticking_shares
+
+MODULUS, STICKS = 2e5, 5.0
+#: Of the bar: height and half the distance of its supports [m].
+HEIGHT, REACH = 0.016, 0.06
+#: Way by force of the bar between three pads, simply supported [m/N].
+BENDING = (2.0 * REACH) ** 3 / (48.0 * MODULUS * HEIGHT ** 4 / 12.0)
+#: Supported at its lower fibres, which may not spread: a thrust 3 F L / 16 h takes away so much.
+PINNED = 1.0 / (1.0 - 0.5625)
+
+
+def body(mesh, friction):
+    return ElasticBody(GraspObject(mesh, Material(MODULUS, 0.3, 500.0, friction), 'body'),
+                       mechanics_options('body'))
+
+
+@pytest.fixture(scope='module')
+def bar():
+    return shapes.box((2.0 * REACH + 0.03, HEIGHT, HEIGHT))
+
+
+@pytest.fixture(scope='module')
+def on_three():
+    points = np.array([[0.0, 0.0, 0.5], [-7.5, 0.0, -0.5], [7.5, 0.0, -0.5]]) * [
+        REACH / 7.5, HEIGHT, HEIGHT]
+    forces = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.5]])
+    return GripContacts(points, forces, forces)
+
+
+def test_a_bar_on_pads_that_stick_is_a_pinned_beam(bar, on_three):
+    """Euler and Bernoulli; shear and the pads' own yielding, a tenth together, are beside it."""
+    held, stuck = sticking_shares(body(bar, STICKS), on_three, np.array([BENDING]))
+    np.testing.assert_allclose(stuck, PINNED, rtol=0.15)
+    assert held == stuck
+
+
+def test_less_friction_holds_less(bar, on_three):
+    held = [sticking_shares(body(bar, friction), on_three, np.array([BENDING]))[0][0]
+            for friction in (0.01, 0.2, 0.8, STICKS)]
+    assert held[0] == pytest.approx(1.0, abs=0.01) and (np.diff(held) > 0.02).all()
+
+
+def test_soft_contacts_let_the_ends_go(bar, on_three):
+    """Where contacts yield more than the bar bends there is no thrust."""
+    _, stuck = sticking_shares(body(bar, STICKS), on_three, BENDING * np.array([1.0, 2.0, 20.0]))
+    assert (np.diff(stuck) < 0.0).all() and stuck[-1] == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_ball_hardly_feels_it(bar):
+    """Finite elements of grips of compact bodies differ by 1 to 4 % between the two."""
+    angles = 2.0 * np.pi / 3.0 * np.arange(3)
+    inward = -np.column_stack([np.cos(angles), np.sin(angles), np.zeros(3)])
+    contacts = GripContacts(-0.035 * inward, 2.0 / 3.0 * inward, inward)
+    _, stuck = sticking_shares(body(shapes.sphere(0.035, 0.006), STICKS), contacts,
+                               np.array([6.0, 12.0]) / MODULUS / 0.07)
+    np.testing.assert_allclose(stuck, 1.0, atol=0.04)
+
+
+def test_two_pads_have_no_thrust(bar):
+    forces = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
+    pads = GripContacts(np.array([[0.0, 0.0, 0.5], [0.0, 0.0, -0.5]]) * HEIGHT, forces, forces)
+    held, stuck = sticking_shares(body(bar, STICKS), pads, np.array([1e-3]))
+    np.testing.assert_allclose([held, stuck], 1.0, rtol=1e-9)
