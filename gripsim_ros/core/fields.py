@@ -72,17 +72,30 @@ def checked_array(values: ArrayLike, name: str, *shape: int | str, finite: bool 
         Or another ``error``: they are no such numbers, or one is not finite where all must be;
         it calls them ``name``.
     """
-    wanted = ', '.join(map(str, shape))
     try:
         array = np.asarray(values, np.float64, order='C')
     except (TypeError, ValueError):
-        raise error(f'{name} must be numbers of shape ({wanted}), got {values!r:.60}') from None
-    if array.ndim != len(shape) or any(
-            size != there for size, there in zip(shape, array.shape) if isinstance(size, int)):
-        raise error(f'{name} must have shape ({wanted}), got {array.shape}')
+        raise error(f'{name} must be numbers of shape {_told(shape)}, got {values!r:.60}'
+                    ) from None
+    if not _fits(array.shape, shape):
+        raise error(f'{name} must have shape {_told(shape)}, got {array.shape}')
     if finite and not np.isfinite(array).all():
         raise error(f'{name} must be finite, got NaN or infinity')
     return array
+
+
+def _fits(sizes: tuple[int, ...], wanted: Shape) -> bool:
+    """Return whether an array has the wanted axes, a symbol being any size."""
+    if len(sizes) != len(wanted):
+        return False
+    for there, size in zip(sizes, wanted):
+        if there != size and not isinstance(size, str):
+            return False
+    return True
+
+
+def _told(shape: Shape) -> str:
+    return f'({", ".join(map(str, shape))})'
 
 
 @cache
