@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -247,7 +248,7 @@ def assemble(questions: ConfigurationBatch, rows: list[Row], links: int) -> Cont
 
 
 def _offsets(counts: list[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return np.array([0, *accumulate(counts)], np.int64)
 
 
 def _rows(parts: list[Array]) -> Array:

@@ -1,6 +1,7 @@
 """Collects the rows of a batch of grasp states."""
 
 from dataclasses import Field, fields
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -107,13 +108,15 @@ class StateBuilder:
         """Return the batch."""
         contacts = self._contacts
         counts = [len(patches.get('patch_links', ())) for patches in self._patches]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        offsets = np.array([0, *accumulate(counts)], np.int64)
         return GraspStateBatch(
             clearance=contacts.clearance, obstacle_clearance=contacts.obstacle_clearance,
             self_clearance=contacts.self_clearance, depth=contacts.depth,
             patch_offsets=offsets, **self._columns(), **self._rows)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        return {name: np.concatenate([blank, *(patches[name] for patches in self._patches
-                                               if patches)])
+        loaded = [patches for patches in self._patches if patches]
+        if not loaded:
+            return {name: blank.copy() for name, blank in _COLUMNS.items()}
+        return {name: np.concatenate([blank, *(patches[name] for patches in loaded)])
                 for name, blank in _COLUMNS.items()}
