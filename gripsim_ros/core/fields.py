@@ -8,7 +8,7 @@ by ``takes_fields``; converters, files and docs/reference.md go by the fields, w
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -104,7 +104,8 @@ def declared(batch: type) -> Iterable[Field[Any]]:
     return tuple(f for f in fields(batch) if 'shape' in f.metadata)
 
 
-def shapes_of(batch: type) -> dict[str, Shape]:
+@cache
+def shapes_of(batch: type) -> Mapping[str, Shape]:
     """Return the declared shape of each array of a batch, by name, in their order."""
     return {f.name: f.metadata['shape'] for f in declared(batch)}
 
