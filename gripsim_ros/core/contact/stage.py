@@ -172,7 +172,7 @@ def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
     box, origin = scene.shapes.bodies[link].box, T_object_link[:3, 3]
     arm = T_object_link[:3, :3] @ box.centre if at is None else at - origin
     size = np.sqrt(box.half_lengths @ box.half_lengths) * np.sqrt(twist @ twist)
-    moves, direction = _direction(twist, arm, MOTIONLESS * size)
+    moves, direction = _direction(twist, arm, float(MOTIONLESS * size))
     return direction if moves else None
 
 

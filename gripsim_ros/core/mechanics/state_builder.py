@@ -68,7 +68,8 @@ class StateBuilder:
     def clear(self, i: int) -> None:
         """Make configuration ``i`` one without contact, that cannot hold."""
         self._patches[i] = {}
-        blanks = {**_ROWS, 'vertices_object': self._vertices[None], 'vertex_pressures': [0.0]}
+        blanks = {**_ROWS, 'vertices_object': self._vertices[None],
+                  'vertex_pressures': np.zeros(1)}
         for name, rows in self._rows.items():
             if len(rows):
                 rows[i] = blanks[name][0]

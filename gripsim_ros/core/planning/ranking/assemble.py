@@ -231,19 +231,9 @@ PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
 
 def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
     """Return whether two grasps are one choice: preshape, palm and contacts are near."""
-    return (a.preshape == b.preshape and math.dist(_palm(a), _palm(b)) <= PALM_NEAR
-            and _turn_and_touch_alike(a, b))
-
-
-def _palm(grasp: RankedGrasp) -> list[float]:
-    """Return where a grasp's palm is (3,) [m]."""
-    place: list[float] = grasp.T_object_palm[:3, 3].tolist()
-    return place
-
-
-def _turn_and_touch_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
-    """Return whether palms are turned alike, and each contact is near one of the other grasp."""
-    if not a.contacts or not b.contacts:
+    if a.preshape != b.preshape or not a.contacts or not b.contacts:
+        return False
+    if math.dist(_palm(a), _palm(b)) > PALM_NEAR:
         return False
     # The trace of a rotation is 1 + 2 cos(angle).
     if (a.T_object_palm[:3, :3] * b.T_object_palm[:3, :3]).sum() < 1.0 + 2.0 * np.cos(PALM_TURN):
@@ -251,6 +241,12 @@ def _turn_and_touch_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
     gaps = np.linalg.norm(np.array([c.point for c in a.contacts])[:, None]
                           - np.array([c.point for c in b.contacts])[None], axis=2)
     return bool(max(gaps.min(axis=0).max(), gaps.min(axis=1).max()) <= CONTACT_NEAR)
+
+
+def _palm(grasp: RankedGrasp) -> list[float]:
+    """Return where a grasp's palm is (3,) [m]."""
+    place: list[float] = grasp.T_object_palm[:3, 3].tolist()
+    return place
 
 
 class _Choices:
@@ -263,7 +259,7 @@ class _Choices:
         """Return the first choice that a grasp is much like; None: it is a choice of its own."""
         palm, known = _palm(grasp), self._known.setdefault(grasp.preshape, [])
         for place, choice in known:
-            if math.dist(palm, place) <= PALM_NEAR and _turn_and_touch_alike(grasp, choice):
+            if math.dist(palm, place) <= PALM_NEAR and are_alike(grasp, choice):
                 return choice
         known.append((palm, grasp))
         return None
