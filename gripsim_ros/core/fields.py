@@ -8,7 +8,7 @@ by ``takes_fields``; converters, files and docs/reference.md go by the fields, w
 
 import inspect
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
@@ -72,17 +72,30 @@ def checked_array(values: ArrayLike, name: str, *shape: int | str, finite: bool 
         Or another ``error``: they are no such numbers, or one is not finite where all must be;
         it calls them ``name``.
     """
-    wanted = ', '.join(map(str, shape))
     try:
         array = np.asarray(values, np.float64, order='C')
     except (TypeError, ValueError):
-        raise error(f'{name} must be numbers of shape ({wanted}), got {values!r:.60}') from None
-    if array.ndim != len(shape) or any(
-            size != there for size, there in zip(shape, array.shape) if isinstance(size, int)):
-        raise error(f'{name} must have shape ({wanted}), got {array.shape}')
+        raise error(f'{name} must be numbers of shape {_told(shape)}, got {values!r:.60}'
+                    ) from None
+    if not _fits(array.shape, shape):
+        raise error(f'{name} must have shape {_told(shape)}, got {array.shape}')
     if finite and not np.isfinite(array).all():
         raise error(f'{name} must be finite, got NaN or infinity')
     return array
+
+
+def _fits(sizes: tuple[int, ...], wanted: Shape) -> bool:
+    """Return whether an array has the wanted axes, a symbol being any size."""
+    if len(sizes) != len(wanted):
+        return False
+    for there, size in zip(sizes, wanted):
+        if there != size and not isinstance(size, str):
+            return False
+    return True
+
+
+def _told(shape: Shape) -> str:
+    return f'({", ".join(map(str, shape))})'
 
 
 @cache
@@ -91,7 +104,8 @@ def declared(batch: type) -> Iterable[Field[Any]]:
     return tuple(f for f in fields(batch) if 'shape' in f.metadata)
 
 
-def shapes_of(batch: type) -> dict[str, Shape]:
+@cache
+def shapes_of(batch: type) -> Mapping[str, Shape]:
     """Return the declared shape of each array of a batch, by name, in their order."""
     return {f.name: f.metadata['shape'] for f in declared(batch)}
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +12,9 @@ from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, Con
                        LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
-from ..transforms import cross, inverse
+from ..numerics import vec3
+from ..numerics.kernels import njit
+from ..transforms import inverse
 from .distance.clearance import obstacle_clearance, obstacle_shapes, pair_clearances
 from .distance.clearance_cache import ClearanceCache
 from .distance.gjk import Shape
@@ -140,7 +143,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
     links: list[int] = []
     patches: list[Patch] = []
     vertices, vectors = [np.zeros((0, 3))], [np.zeros((0, 3))]
-    swept = bool(np.any(sweep != 0.0))
+    swept = bool(sweep.any())
     for link in range(count):
         T = T_object_link[link]
         if clearance[link] > 0.0 or (swept and detail == DETAIL_CLEARANCE):
@@ -168,10 +171,20 @@ def _motion(scene: ContactScene, link: int, T_object_link: Array, twist: Array,
     """Return the unit direction in which a point of a link moves, None at rest."""
     box, origin = scene.shapes.bodies[link].box, T_object_link[:3, 3]
     arm = T_object_link[:3, :3] @ box.centre if at is None else at - origin
-    velocity = twist[:3] + cross(twist[3:], arm)
-    norm = np.sqrt(velocity @ velocity)
     size = np.sqrt(box.half_lengths @ box.half_lengths) * np.sqrt(twist @ twist)
-    return velocity / norm if norm > MOTIONLESS * size else None
+    moves, direction = _direction(twist, arm, float(MOTIONLESS * size))
+    return direction if moves else None
+
+
+@njit(cache=True)
+def _direction(twist: Array, arm: Array, least: float) -> tuple[bool, Array]:
+    """Return whether a point at an arm is faster than the least speed, and its unit velocity."""
+    turning = vec3.cross((twist[3], twist[4], twist[5]), (arm[0], arm[1], arm[2]))
+    velocity = twist[0] + turning[0], twist[1] + turning[1], twist[2] + turning[2]
+    speed = np.sqrt(vec3.dot(velocity, velocity))
+    if not speed > least:
+        return False, np.zeros(3)
+    return True, np.array(velocity) / speed
 
 
 def _contact_vertices(scene: ContactScene, link: int, T: Array, twist: Array,
@@ -235,7 +248,7 @@ def assemble(questions: ConfigurationBatch, rows: list[Row], links: int) -> Cont
 
 
 def _offsets(counts: list[int]) -> IntArray:
-    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+    return np.array([0, *accumulate(counts)], np.int64)
 
 
 def _rows(parts: list[Array]) -> Array:

@@ -14,6 +14,9 @@ from ..batches import LOAD_CASE_WIDTH
 from ..errors import ShapeError
 from ..fields import checked_array
 from ..hand import HandModel, link_poses_and_jacobians
+from ..numerics import vec3
+from ..numerics.kernels import njit
+from ..numerics.vec3 import load_vec3
 from ..transforms import cross, from_rotation_vector, skew
 
 
@@ -120,9 +123,19 @@ def load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Arra
         ``load_cases`` is not ``(c, 9)``.
     """
     load_cases = checked_array(load_cases, 'load cases', 'c', LOAD_CASE_WIDTH)
-    forces = mass * load_cases[:, :3] + load_cases[:, 3:6]
-    moments = load_cases[:, 6:] - cross(np.asarray(centre_of_mass), load_cases[:, 3:6])
-    return np.hstack([forces, moments])
+    return _load_wrenches(load_cases, float(mass), np.ascontiguousarray(centre_of_mass, float))
+
+
+@njit(cache=True)
+def _load_wrenches(load_cases: Array, mass: float, centre_of_mass: Array) -> Array:
+    wrenches = np.empty((len(load_cases), 6))
+    centre = centre_of_mass[0], centre_of_mass[1], centre_of_mass[2]
+    for i in range(len(load_cases)):
+        moment = vec3.cross(centre, (load_cases[i, 3], load_cases[i, 4], load_cases[i, 5]))
+        for k in range(3):
+            wrenches[i, k] = mass * load_cases[i, k] + load_cases[i, 3 + k]
+            wrenches[i, 3 + k] = load_cases[i, 6 + k] - moment[k]
+    return wrenches
 
 
 def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Array,
@@ -157,10 +170,28 @@ def joint_torque_map(hand: HandModel, joint_positions: Array, T_object_palm: Arr
     rotation, origin = T_object_palm[:3, :3], T_object_palm[:3, 3]
     count, joints = len(links), len(hand.joint_names)
     velocities = rotation @ jacobians[0][links].reshape(count, 2, 3, joints)
-    arms = points - ((rotation @ T_palm_link[0][links, :3, 3, None])[..., 0] + origin)
-    turning = velocities[:, 1].swapaxes(1, 2)
-    moving = velocities[:, 0].swapaxes(1, 2) + cross(turning, arms[:, None])
-    return np.concatenate([moving, turning], axis=2).swapaxes(0, 1).reshape(joints, 6 * count)
+    origins = (rotation @ T_palm_link[0][links, :3, 3, None])[..., 0] + origin
+    return _velocities_at(velocities, points - origins)
+
+
+@njit(cache=True)
+def _velocities_at(velocities: Array, arms: Array) -> Array:
+    """
+    Return velocities and turns ``(J, 6 k)`` of points, their ``arms (k, 3)`` from the origins.
+
+    ``velocities (k, 2, 3, J)`` are those of the origins of the links, and the turns.
+    """
+    count, _, _, joints = velocities.shape
+    columns = np.empty((joints, 6 * count))
+    for i in range(count):
+        arm = load_vec3(arms, i)
+        for j in range(joints):
+            turn = velocities[i, 1, 0, j], velocities[i, 1, 1, j], velocities[i, 1, 2, j]
+            along = vec3.cross(turn, arm)
+            for k in range(3):
+                columns[j, 6 * i + k] = velocities[i, 0, k, j] + along[k]
+                columns[j, 6 * i + 3 + k] = turn[k]
+    return columns
 
 
 def turned_loads(load_cases: Array, settled: Array) -> Array:

@@ -16,6 +16,8 @@ from ..bodies.mesh import sum_by_label, unit_rows
 from ..contact.geometry.curved_surface import joined_sides
 from ..errors import MeshError
 from ..hand import HandLink
+from ..numerics.kernels import njit
+from ..numerics.vec3 import load_vec3, subtract
 from .boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from .boundary_elements.disk_cache import LazyCompliance
 from .boundary_elements.tangential_loads import TangentialLoads
@@ -352,6 +354,15 @@ def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,
                          patches: LoadedPatches) -> float:
     """Return how far a vertex or a node of the surface moved at most [m]."""
-    moves = surface.vertices - body.mesh.vertices
-    largest = float(np.sqrt(np.einsum('ij,ij->i', moves, moves).max()))
+    largest = _largest_way(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))
+
+
+@njit(cache=True)
+def _largest_way(before: Array, after: Array) -> float:
+    """Return the largest distance between points ``(n, 3)`` and where they have moved to."""
+    largest = 0.0
+    for i in range(len(before)):
+        x, y, z = subtract(load_vec3(after, i), load_vec3(before, i))
+        largest = max(largest, x * x + z * z + y * y)   # as numpy's einsum adds them
+    return float(np.sqrt(largest))

@@ -1,6 +1,7 @@
 """Collects the rows of a batch of grasp states."""
 
 from dataclasses import Field, fields
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -39,8 +40,8 @@ _METRICS = tuple(_shared(DeformationMetrics, 'n'))
 _SHORTFALL = tuple(_shared(Shortfall, 'n'))
 _COLUMNS = {number.name: _blank(number, 0) for number in declared(GraspStateBatch)
             if number.metadata['shape'][0] == 'P'}
-_ROWS = tuple(number for number in declared(GraspStateBatch) if
-              number.metadata['shape'][0] == 'n' and number.name not in shapes_of(ContactBatch))
+_ROWS = {number.name: _blank(number, 1) for number in declared(GraspStateBatch) if
+         number.metadata['shape'][0] == 'n' and number.name not in shapes_of(ContactBatch)}
 
 
 class StateBuilder:
@@ -56,21 +57,22 @@ class StateBuilder:
 
     def __init__(self, contacts: ContactBatch, vertices: Array) -> None:
         count = contacts.configurations.count
-        self._contacts, self._count = contacts, count
+        self._contacts, self._vertices = contacts, vertices
         self._patches: list[dict[str, NDArray[Any]]] = [{}] * count
         surfaces = count if contacts.configurations.detail == DETAIL_SURFACE else 0
         self._rows = {
-            **{number.name: _blank(number, count) for number in _ROWS},
-            'vertices_object': np.repeat(vertices[None], surfaces, axis=0),
+            **{name: blank.repeat(count, axis=0) for name, blank in _ROWS.items()},
+            'vertices_object': vertices[None].repeat(surfaces, axis=0),
             'vertex_pressures': np.zeros((surfaces, len(vertices)))}
-        self._blank = {name: rows[:1].copy() for name, rows in self._rows.items()}
 
     def clear(self, i: int) -> None:
         """Make configuration ``i`` one without contact, that cannot hold."""
         self._patches[i] = {}
+        blanks = {**_ROWS, 'vertices_object': self._vertices[None],
+                  'vertex_pressures': np.zeros(1)}
         for name, rows in self._rows.items():
             if len(rows):
-                rows[i] = self._blank[name][0]
+                rows[i] = blanks[name][0]
 
     def set(self, i: int, **values: Any) -> None:
         """Set fields of ``GraspStateBatch`` of configuration ``i``."""
@@ -107,13 +109,15 @@ class StateBuilder:
         """Return the batch."""
         contacts = self._contacts
         counts = [len(patches.get('patch_links', ())) for patches in self._patches]
-        offsets = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        offsets = np.array([0, *accumulate(counts)], np.int64)
         return GraspStateBatch(
             clearance=contacts.clearance, obstacle_clearance=contacts.obstacle_clearance,
             self_clearance=contacts.self_clearance, depth=contacts.depth,
             patch_offsets=offsets, **self._columns(), **self._rows)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        return {name: np.concatenate([blank, *(patches[name] for patches in self._patches
-                                               if patches)])
+        loaded = [patches for patches in self._patches if patches]
+        if not loaded:
+            return {name: blank.copy() for name, blank in _COLUMNS.items()}
+        return {name: np.concatenate([blank, *(patches[name] for patches in loaded)])
                 for name, blank in _COLUMNS.items()}

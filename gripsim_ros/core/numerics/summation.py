@@ -1,4 +1,10 @@
-"""Pairwise summation: an error that grows with the logarithm of the count, the bits of numpy's."""
+"""
+Sums with the bits of numpy's.
+
+Pairwise ones, whose error grows with the logarithm of the count, and those of rows.
+"""
+
+import numpy as np
 
 from ..arrays import Array
 from .kernels import njit
@@ -33,3 +39,14 @@ def pairwise_sum(values: Array) -> float:
     for i in range(whole, len(values)):
         total += values[i]
     return total
+
+
+@njit(cache=True)
+def mean_of_rows(rows: Array) -> Array:
+    """Return the mean ``(3,)`` of rows ``(n, 3)``, added one after the other as numpy does."""
+    x, y, z = 0.0, 0.0, 0.0
+    for i in range(len(rows)):
+        x += rows[i, 0]
+        y += rows[i, 1]
+        z += rows[i, 2]
+    return np.array([x, y, z]) / len(rows)

@@ -261,7 +261,7 @@ class Refinement(ItemWork[Closing]):
                 held.state, closing.wanted_forces(held.state), self._verdicts.hand,
                 self._verdicts.reference, self._options)
         change, quantitative = self._predicted[grasp.hypothesis]
-        return rank_key(replace(grasp, quantitative=quantitative, score=grasp.score + change))
+        return rank_key(grasp, quantitative, change)
 
 
 class Details:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.kernels import njit
-from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3, load_mat3_at, store_mat3
 from .vp_tree import STACK_SIZE, VpTree
 
 
@@ -65,12 +65,12 @@ def direction_frame(direction: Array) -> Array:
 
 
 @njit(cache=True, forceinline=True)
-def project_triangle(corners: Array, position: int, frame: Array, projected: Array) -> None:
-    """Fill ``projected (3, 3)`` with the corners of triangle ``position`` in a frame."""
-    for k in range(3):
-        x, y, z = corners[position, k, 0], corners[position, k, 1], corners[position, k, 2]
-        for axis in range(3):
-            projected[k, axis] = frame[axis, 0] * x + frame[axis, 1] * y + frame[axis, 2] * z
+def project_triangle(corners: Array, position: int, frame: Mat3) -> Mat3:
+    """Return the corners of triangle ``position`` in a frame of these rows."""
+    u, v, w = frame
+    a, b, c = load_mat3_at(corners, position)
+    return ((dot(u, a), dot(v, a), dot(w, a)), (dot(u, b), dot(v, b), dot(w, b)),
+            (dot(u, c), dot(v, c), dot(w, c)))
 
 
 @njit(cache=True)
@@ -140,15 +140,15 @@ def edge_functions(ax: float, ay: float, bx: float, by: float, cx: float,
 
 
 @njit(cache=True, forceinline=True)
-def coverage(projected: Array, u: float, v: float) -> tuple[float, float, float, float]:
+def coverage(projected: Mat3, u: float, v: float) -> tuple[float, float, float, float]:
     """
     Return signed edge functions and their sum of a point under a projected triangle.
 
     The sum is 0 where the triangle does not cover the point or is parallel to the
     direction; positive where the facet faces along the direction (an exit).
     """
-    e0, e1, e2 = edge_functions(projected[0, 0] - u, projected[0, 1] - v, projected[1, 0] - u,
-                                projected[1, 1] - v, projected[2, 0] - u, projected[2, 1] - v)
+    a, b, c = projected
+    e0, e1, e2 = edge_functions(a[0] - u, a[1] - v, b[0] - u, b[1] - v, c[0] - u, c[1] - v)
     # No branch that cannot be foreseen.
     inside = ((e0 >= 0.0) & (e1 >= 0.0) & (e2 >= 0.0)) | ((e0 <= 0.0) & (e1 <= 0.0) & (e2 <= 0.0))
     return e0, e1, e2, (e0 + e1 + e2 if inside else 0.0)
@@ -273,20 +273,22 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
     scale_u = nu / max(upper[0] - lower[0], 1e-300)
     scale_v = nv / max(upper[1] - lower[1], 1e-300)
     order, starts = _sort_into_cells(turned, lower, scale_u, scale_v, nu, nv)
-    projected = np.empty((3, 3))
+    rows, outline = load_mat3(frame), np.empty((3, 3))
     for position in candidates:
-        project_triangle(corners, position, frame, projected)
-        u0 = _cell(min(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
-        u1 = _cell(max(projected[0, 0], projected[1, 0], projected[2, 0]), lower[0], scale_u, nu)
-        least = min(projected[0, 1], projected[1, 1], projected[2, 1])
-        most = max(projected[0, 1], projected[1, 1], projected[2, 1])
+        projected = project_triangle(corners, position, rows)
+        a, b, c = projected
+        u0 = _cell(min(a[0], b[0], c[0]), lower[0], scale_u, nu)
+        u1 = _cell(max(a[0], b[0], c[0]), lower[0], scale_u, nu)
+        least, most = min(a[1], b[1], c[1]), max(a[1], b[1], c[1])
         v0, v1 = _cell(least, lower[1], scale_v, nv), _cell(most, lower[1], scale_v, nv)
         slanted = (u1 - u0) * (v1 - v0) > 4
+        if slanted:
+            store_mat3(outline, projected)
         for cu in range(u0, u1 + 1):
             if slanted:
                 low = lower[0] + (cu - COVERAGE_TOLERANCE) / scale_u
                 high = lower[0] + (cu + 1.0 + COVERAGE_TOLERANCE) / scale_u
-                least, most = slab_range(projected, low, high)
+                least, most = slab_range(outline, low, high)
                 if least > most:
                     continue
                 v0 = _cell(least - COVERAGE_TOLERANCE / scale_v, lower[1], scale_v, nv)
@@ -306,11 +308,11 @@ def _test_candidates(corners: Array, candidates: IntArray, frame: Array, turned:
 
 
 @njit(cache=True, forceinline=True)
-def height_above(projected: Array, e0: float, e1: float, e2: float, total: float,
+def height_above(projected: Mat3, e0: float, e1: float, e2: float, total: float,
                  z: float) -> float:
     """Return the third coordinate of a covered point of a triangle, less z."""
-    return (e0 * (projected[0, 2] - z) + e1 * (projected[1, 2] - z)
-            + e2 * (projected[2, 2] - z)) / total
+    a, b, c = projected
+    return (e0 * (a[2] - z) + e1 * (b[2] - z) + e2 * (c[2] - z)) / total
 
 
 #: Direction without relation to any axis, where none is given.

@@ -2,12 +2,14 @@
 
 import numpy as np
 
-from ...arrays import Array, BoolArray, IntArray
+from ...arrays import Array, IntArray
 from ...batches import (
     PATCH_COARSE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD)
 from ...numerics.kernels import njit
+from ...numerics.vec3 import dot, load_mat3, load_vec3, store_vec3, subtract
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import AHEAD, cast_rays
+from ..geometry.vp_tree import VpTree
 from .indenters import Indenter
 from .sampling_grid import GridSamples
 
@@ -35,9 +37,7 @@ def depths_are_shortest(samples: GridSamples, own: IntArray, indenter: Indenter,
     They are not where a side only lies beside the contact: a box's wall below a pad that
     presses its top leaves the pad along N only at its far end.
     """
-    probes = _probes(own, samples.depths)
-    local = (samples.points[probes] - T_object_indenter[:3, 3]) @ T_object_indenter[:3, :3]
-    least = EXIT_RATIO * samples.depths[probes].sum()
+    local, least = _probe_places(samples.points, samples.depths, own, T_object_indenter)
     # No distance is negative: the deepest probes alone often decide.
     first = indenter.surface_distances(local[:DEEPEST_PROBES]) + indenter.bulge
     if first.sum() > ROUNDING_FACTOR * least:
@@ -46,32 +46,69 @@ def depths_are_shortest(samples: GridSamples, own: IntArray, indenter: Indenter,
     return bool(distances.sum() > least)
 
 
+@njit(cache=True)
 def _probes(own: IntArray, depths: Array) -> IntArray:
     """Return some of a patch's nodes, evenly from the deepest to the shallowest."""
-    order = own[np.argsort(-depths[own], kind='stable')]
-    places = np.linspace(0, len(order) - 1, min(PROBES, len(order)))
-    return order[places.astype(int)]
+    order = own[np.argsort(-depths[own], kind='mergesort')]
+    count, last = min(PROBES, len(order)), len(order) - 1
+    places = np.full(count, last)
+    for i in range(count - 1):
+        places[i] = int(i * (last / (count - 1)))
+    return order[places]
+
+
+@njit(cache=True)
+def _probe_places(points: Array, depths: Array, own: IntArray, T_object_indenter: Array
+                  ) -> tuple[Array, float]:
+    """Return the probes, frame indenter, and the sum that is asked of their ways out [m]."""
+    columns, origin = load_mat3(T_object_indenter.T), load_vec3(T_object_indenter.T, 3)
+    probes, total = _probes(own, depths), 0.0
+    local = np.empty((len(probes), 3))
+    for i in range(len(probes)):
+        offset = subtract(load_vec3(points, probes[i]), origin)
+        store_vec3(local, i, (dot(columns[0], offset), dot(columns[1], offset),
+                              dot(columns[2], offset)))
+        total += depths[probes[i]]
+    return local, EXIT_RATIO * total
 
 
 def ray_thickness(body: ContactMesh, samples: GridSamples, own: IntArray) -> float:
     """Return how far the object reaches along N from the middle of a patch [m]."""
-    depths, places, direction = samples.depths[own], samples.points[own], samples.grid.frame[2]
-    centre = depths @ places / depths.sum()
-    middle = own[((places - centre) ** 2).sum(axis=1).argmin()]
+    depths = samples.depths[own]
+    centre = depths @ samples.points[own] / depths.sum()
+    middle = _nearest(samples.points, own, centre)
     limit = body.surface.limits[samples.positions[middle]]
     nudge: float = limit / samples.slopes[middle] + 1e-9 * body.tree.size
-    hits = cast_rays(body.tree, samples.points[middle:middle + 1] + nudge * direction, direction,
-                     0.0)
-    way: float = hits.distances[0, AHEAD] if hits.edges[0, AHEAD, 3] > 0.0 else 0.0
-    return nudge + way
+    return nudge + _way_out(body.tree, samples.points[middle], samples.grid.frame[2], nudge)
+
+
+@njit(cache=True)
+def _nearest(points: Array, chosen: IntArray, centre: Array) -> int:
+    """Return the first of some points that is nearest to a centre."""
+    middle, nearest, best = (centre[0], centre[1], centre[2]), -1, np.inf
+    for i in chosen:
+        offset = subtract(load_vec3(points, i), middle)
+        square = dot(offset, offset)
+        if square < best:
+            nearest, best = i, square
+    return nearest
+
+
+@njit(cache=True)
+def _way_out(tree: VpTree, point: Array, direction: Array, nudge: float) -> float:
+    """Return how far the exit is ahead of a point that was nudged inwards; 0 if none is [m]."""
+    start = np.empty((1, 3))
+    for k in range(3):
+        start[0, k] = point[k] + nudge * direction[k]
+    distances, _, edges = cast_rays(tree, start, direction, 0.0)
+    way: float = distances[0, AHEAD] if edges[0, AHEAD, 3] > 0.0 else 0.0
+    return way
 
 
 def patch_flags(samples: GridSamples, own: IntArray) -> int:
     """Return the ``PATCH_*`` flags that follow from the final grid."""
-    is_own = np.zeros(len(samples.depths), np.bool_)
-    is_own[own] = True
     link_edge, object_edge, least_slope = _edges(samples.node, samples.depths, samples.slopes,
-                                                 samples.labels, is_own)
+                                                 samples.labels, own)
     flags = PATCH_COARSE if len(own) < MIN_NODES else 0
     flags |= PATCH_REACHES_LINK_EDGE if link_edge else 0
     flags |= PATCH_REACHES_OBJECT_EDGE if object_edge else 0
@@ -80,15 +117,14 @@ def patch_flags(samples: GridSamples, own: IntArray) -> int:
 
 @njit(cache=True)
 def _edges(node: IntArray, depths: Array, slopes: Array, labels: IntArray,
-           is_own: BoolArray) -> tuple[bool, bool, float]:
+           chosen: IntArray) -> tuple[bool, bool, float]:
     """Return whether loaded nodes reach an edge of link or object, and their least slope."""
     nu, nv = node.shape
-    greatest, overlapping = 0.0, 0
-    for i in range(len(depths)):
-        if is_own[i]:
-            greatest = max(greatest, depths[i])
-            overlapping += 1
-    reach = max(1, int(np.round(np.sqrt(overlapping / (2.0 * np.pi)))))
+    greatest, is_own = 0.0, np.zeros(len(depths), np.bool_)
+    for k in chosen:
+        is_own[k] = True
+        greatest = max(greatest, depths[k])
+    reach = max(1, int(np.round(np.sqrt(len(chosen) / (2.0 * np.pi)))))
     link_edge, object_edge, least_slope, label = False, False, 1.0, -1
     for i in range(nu):
         for j in range(nv):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.kernels import njit
-from ...numerics.vec3 import Vec3, dot, store_vec3
+from ...numerics.vec3 import Vec3, dot, load_mat3, store_mat3, store_vec3
 from ..geometry.curved_surface import CurvedSurface, lift_onto_surface
 from ..geometry.ray_casting import (COVERAGE_TOLERANCE, coverage, doubled, project_triangle,
                                     slab_range, triangles_under)
@@ -80,27 +80,28 @@ def _rasterise_triangles(corners: Array, candidates: IntArray, frame: Array, sta
     capacity = nu * nv + 16
     cells, positions = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     edges = np.empty((capacity, 4))
-    found, projected = 0, np.empty((3, 3))
+    found, outline, rows = 0, np.empty((3, 3)), load_mat3(frame)
     first_u, first_v = start[0], start[1]
     for position in candidates:
-        project_triangle(corners, position, frame, projected)
-        i0, i1 = _index_range(min(projected[0, 0], projected[1, 0], projected[2, 0]),
-                              max(projected[0, 0], projected[1, 0], projected[2, 0]),
-                              first_u, spacing, nu, COVERAGE_TOLERANCE)
+        projected = project_triangle(corners, position, rows)
+        a, b, c = projected
+        i0, i1 = _index_range(min(a[0], b[0], c[0]), max(a[0], b[0], c[0]), first_u, spacing, nu,
+                              COVERAGE_TOLERANCE)
         # Twice the slack, so that what rounding adds to the bounds of a slab is in it, too.
-        j0, j1 = _index_range(min(projected[0, 1], projected[1, 1], projected[2, 1]),
-                              max(projected[0, 1], projected[1, 1], projected[2, 1]),
-                              first_v, spacing, nv, 2.0 * COVERAGE_TOLERANCE)
+        j0, j1 = _index_range(min(a[1], b[1], c[1]), max(a[1], b[1], c[1]), first_v, spacing, nv,
+                              2.0 * COVERAGE_TOLERANCE)
         if (i1 < i0) | (j1 < j0):
             continue
         large = (i1 - i0) * (j1 - j0) > SMALL_EXTENT
+        if large:
+            store_mat3(outline, projected)
         while found + (i1 - i0 + 1) * (j1 - j0 + 1) > capacity:
             capacity *= 2
             cells, positions, edges = doubled(cells), doubled(positions), doubled(edges)
         for i in range(i0, i1 + 1):
             column = first_u + i * spacing
             if large:
-                least, most = slab_range(projected, column - COVERAGE_TOLERANCE * spacing,
+                least, most = slab_range(outline, column - COVERAGE_TOLERANCE * spacing,
                                          column + COVERAGE_TOLERANCE * spacing)
                 if least > most:
                     continue

@@ -140,15 +140,28 @@ def _deepest_nodes(cells: IntArray, depths: Array, mask: BoolArray) -> IntArray:
     return node
 
 
+@njit(cache=True)
 def nodes_deeper_than(node: IntArray, depths: Array, least: float) -> IntArray:
     """Return the nodes that grid points hold and that are deeper than some depth [m]."""
-    held = node[node >= 0]
-    return held[depths[held] > least]
+    flat, count = node.ravel(), 0
+    found = np.empty(len(flat), np.int64)
+    for held in flat:
+        if held >= 0 and depths[held] > least:
+            found[count] = held
+            count += 1
+    return found[:count]
 
 
+@njit(cache=True)
 def overlapping_nodes(node: IntArray, depths: Array, labels: IntArray, spot: int) -> IntArray:
     """Return the overlapping nodes of one spot, in their own order."""
-    return np.sort(nodes_deeper_than(node[labels == spot], depths, 0.0))
+    flat, spots = node.ravel(), labels.ravel()
+    is_own = np.zeros(len(depths), np.bool_)
+    for place in range(len(flat)):
+        held = flat[place]
+        if held >= 0 and spots[place] == spot and depths[held] > 0.0:
+            is_own[held] = True
+    return np.flatnonzero(is_own)
 
 
 class ContactSpots(NamedTuple):

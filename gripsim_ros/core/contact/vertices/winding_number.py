@@ -12,6 +12,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ...numerics.vec3 import load_mat3_at
 from ...transforms import apply
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
@@ -150,7 +151,7 @@ def _hit(projected: Array, f: int, points: Array, i: int) -> tuple[int, float]:
     total = e0 + e1 + e2
     if total == 0.0:
         return 0, 0.0
-    return side, height_above(projected[f], e0, e1, e2, total, w)
+    return side, height_above(load_mat3_at(projected, f), e0, e1, e2, total, w)
 
 
 @njit(cache=True, forceinline=True)

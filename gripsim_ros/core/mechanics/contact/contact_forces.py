@@ -13,6 +13,7 @@ from ...arrays import Array, BoolArray, IntArray
 from ...errors import ShapeError, TaskError
 from ...fields import checked_array
 from ...numerics import complementarity, cholesky
+from ...numerics.kernels import njit
 from ...options import option, Options
 from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
 from . import bonded_layer, half_space
@@ -241,15 +242,28 @@ def _first_guess(depths: Array, patches: IntArray, count: int, loaded_shares: Ar
     """Return the nodes likely to carry load, and all in order of falling likelihood."""
     if loaded_shares is None:
         loaded_shares = np.full(count, FIRST_GUESS_DEPTH)
-    deepest = greatest_depths(depths, patches, count)[patches]
-    shares = depths / np.where(deepest > 0.0, deepest, np.inf)
-    return shares > loaded_shares[patches], np.argsort(-shares, kind='stable')
+    return _guess_by_shares(depths, patches, loaded_shares)
 
 
+@njit(cache=True)
+def _guess_by_shares(depths: Array, patches: IntArray, loaded_shares: Array
+                     ) -> tuple[BoolArray, IntArray]:
+    """Return ``_first_guess`` for the share of each patch's greatest depth."""
+    deepest = greatest_depths(depths, patches, len(loaded_shares))
+    guess, unlikely = np.zeros(len(depths), np.bool_), np.zeros(len(depths))
+    for i in range(len(depths)):
+        greatest = deepest[patches[i]]
+        share = depths[i] / greatest if greatest > 0.0 else 0.0
+        guess[i], unlikely[i] = share > loaded_shares[patches[i]], -share
+    return guess, np.argsort(unlikely, kind='mergesort')
+
+
+@njit(cache=True)
 def greatest_depths(depths: Array, patches: IntArray, count: int) -> Array:
     """Return the greatest depth ``(count,)`` of a node of each patch, at least 0 [m]."""
     deepest = np.zeros(count)
-    np.maximum.at(deepest, patches, depths)
+    for i in range(len(depths)):
+        deepest[patches[i]] = max(deepest[patches[i]], depths[i])
     return deepest
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
+from ...numerics.kernels import njit
 from .contact_forces import FIRST_GUESS_DEPTH, ContactForces, PatchNodes, greatest_depths
 
 
@@ -67,6 +68,7 @@ class WarmStarts:
         self._closings[T_object_palm.tobytes()] = dict(zip(nodes.links.tolist(), shares.tolist()))
 
 
+@njit(cache=True)
 def loaded_shares(depths: Array, patches: IntArray, loaded: BoolArray, count: int) -> Array:
     """
     Return the share of each patch's greatest depth that best parts loaded nodes from free.
@@ -85,9 +87,14 @@ def loaded_shares(depths: Array, patches: IntArray, loaded: BoolArray, count: in
     (count,) float
         Half way between the shallowest loaded node and the deepest free one.
     """
-    deepest = greatest_depths(depths, patches, count)[patches]
-    shares = np.divide(depths, deepest, out=np.full(len(depths), np.nan), where=deepest > 0.0)
+    deepest = greatest_depths(depths, patches, count)
     least, most = np.ones(count), np.zeros(count)
-    np.fmin.at(least, patches[loaded], shares[loaded])
-    np.fmax.at(most, patches[~loaded], shares[~loaded])
-    return np.clip(0.5 * (least + most), MIN_SHARE, MAX_SHARE)
+    for i in range(len(depths)):
+        patch = patches[i]
+        if deepest[patch] > 0.0:
+            share = depths[i] / deepest[patch]
+            if loaded[i]:
+                least[patch] = min(least[patch], share)
+            else:
+                most[patch] = max(most[patch], share)
+    return np.minimum(np.maximum(0.5 * (least + most), MIN_SHARE), MAX_SHARE)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array, BoolArray, IntArray
 from ...numerics.kernels import njit
+from ...numerics.vec3 import dot, load_vec3, subtract
 from ..contact.contact_forces import ContactForces, PatchNodes
 from ..contact.patch_resultants import PatchResultants
 
@@ -280,6 +281,7 @@ def place_under_pads(vertices: Array, displacements: Array, loads: SurfaceLoads
     return moved, touched, pressures
 
 
+@njit(cache=True)
 def _runs(points: Array, areas: Array) -> tuple[IntArray, Array]:
     """
     Return where runs of nodes start ``(r + 1,)``, and the corners ``(r, 6)`` of what they reach.
@@ -287,13 +289,20 @@ def _runs(points: Array, areas: Array) -> tuple[IntArray, Array]:
     A run ends where the next node lies farther away than some nodes in a line reach, as at the
     end of a patch; so none reaches from one patch to another.
     """
-    squares = (np.diff(points, axis=0) ** 2).sum(axis=1)
-    ends = np.flatnonzero(squares > LONGEST_GAP ** 2 * areas[1:]) + 1
-    starts = np.concatenate([[0], ends])
-    reach = INTERPOLATION_REACH * np.sqrt(areas)[:, None]
-    boxes = np.hstack([np.minimum.reduceat(points - reach, starts),
-                       np.maximum.reduceat(points + reach, starts)])
-    return np.append(starts, len(points)), boxes
+    starts, boxes = np.empty(len(points) + 1, np.int64), np.empty((len(points), 6))
+    count, before = 0, load_vec3(points, 0)
+    for k in range(len(points)):
+        here = load_vec3(points, k)
+        step = subtract(here, before)
+        if k == 0 or dot(step, step) > LONGEST_GAP ** 2 * areas[k]:
+            starts[count], boxes[count, :3], boxes[count, 3:] = k, np.inf, -np.inf
+            count += 1
+        reach, box, before = INTERPOLATION_REACH * np.sqrt(areas[k]), boxes[count - 1], here
+        for a in range(3):
+            box[a] = min(box[a], here[a] - reach)
+            box[3 + a] = max(box[3 + a], here[a] + reach)
+    starts[count] = len(points)
+    return starts[:count + 1], boxes[:count]
 
 
 @njit(cache=True, error_model='numpy')

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
+from ...numerics.summation import mean_of_rows
 from ...numerics.vec3 import Mat3, Vec3, cross, dot, load_vec3, subtract
 
 
@@ -81,7 +82,7 @@ def volume_and_centre(vertices: Array, faces: IntArray) -> tuple[float, Array]:
     -----
     Source: divergence theorem, tetrahedra from the mean of the vertices (Mirtich 1996).
     """
-    origin = vertices.mean(axis=0)
+    origin = mean_of_rows(vertices)
     volume, moment = _moments(vertices, faces, origin)
     return volume, origin + (moment / volume if volume != 0.0 else np.nan)
 
@@ -110,7 +111,7 @@ def restore_volume(vertices: Array, faces: IntArray, directions: Array,
     Own derivation: the volume is exactly a cubic of s, whose coefficients are sums of
     triple products about the mean of the vertices; the root nearest 0 is taken.
     """
-    coefficients = _cubic(vertices, directions, faces, vertices.mean(axis=0))
+    coefficients = _cubic(vertices, directions, faces, mean_of_rows(vertices))
     coefficients[0] -= target
     s = _nearest_root(coefficients)
     return vertices + s * directions, s

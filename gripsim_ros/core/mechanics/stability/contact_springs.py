@@ -9,7 +9,7 @@ import numpy as np
 from ...arrays import Array
 from ...numerics.kernels import njit
 from ...numerics.simd import LANES, load, store
-from ...transforms import cross
+from ...numerics.vec3 import Vec3, cross, load_vec3
 
 Contacts = tuple[Array, Array, Array, Array]
 
@@ -17,6 +17,7 @@ Contacts = tuple[Array, Array, Array, Array]
 ROWS, SLIDING = 6, 4
 
 
+@njit(cache=True)
 def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, normals: Array,
                  forces: Array, torques: Array, scale: float, rocking_share: float
                  ) -> tuple[Array, Array]:
@@ -40,19 +41,38 @@ def contact_rows(frames: Array, arms: Array, radii: Array, rocking: Array, norma
         Length of a unit of rotation [m], and share of its extent over which the centre of
         pressure moves [-].
     """
-    motion, springs = np.zeros((len(arms), ROWS, LANES)), rocking_share * rocking
-    ways = np.concatenate([frames.swapaxes(1, 2), np.zeros((len(arms), 1, 3)), springs[:, :, :3]],
-                          axis=1)
-    motion[:, :, :3], motion[:, :, 3:6] = ways, cross(arms[:, None], ways) / scale
-    motion[:, 3, 3:6] = frames[:, :, 0] * (radii / scale)[:, None]
-    action, turns = motion.copy(), springs[:, :, 3:] / scale
-    action[:, SLIDING:, :3], action[:, SLIDING:, 3:6] = 0.0, turns
-    motion[:, SLIDING:, 3:6] += turns
-    pressed = normals > 0.0
-    shares = normals[pressed, None]
-    ways, turns = forces[pressed] / shares, torques[pressed] / shares
-    action[pressed, 0, :6] = np.hstack([ways, (cross(arms[pressed], ways) + turns) / scale])
+    motion, action = np.zeros((len(arms), ROWS, LANES)), np.zeros((len(arms), ROWS, LANES))
+    still = (0.0, 0.0, 0.0)
+    for i in range(len(arms)):
+        arm, radius = load_vec3(arms, i), radii[i] / scale
+        for row in range(3):
+            way = frames[i, 0, row], frames[i, 1, row], frames[i, 2, row]
+            _put_row(motion[i, row], way, arm, still, scale)
+            _put_row(action[i, row], way, arm, still, scale)
+        for k in range(3):
+            motion[i, 3, 3 + k] = action[i, 3, 3 + k] = frames[i, k, 0] * radius
+        for tilt in range(ROWS - SLIDING):
+            spring, row = rocking[i, tilt], SLIDING + tilt
+            turn = (rocking_share * spring[3], rocking_share * spring[4],
+                    rocking_share * spring[5])
+            _put_row(motion[i, row], (rocking_share * spring[0], rocking_share * spring[1],
+                                      rocking_share * spring[2]), arm, still, scale)
+            for k in range(3):
+                motion[i, row, 3 + k] += turn[k] / scale
+                action[i, row, 3 + k] = turn[k] / scale
+        if normals[i] > 0.0:
+            n, force, torque = normals[i], load_vec3(forces, i), load_vec3(torques, i)
+            _put_row(action[i, 0], (force[0] / n, force[1] / n, force[2] / n), arm,
+                     (torque[0] / n, torque[1] / n, torque[2] / n), scale)
     return motion, action
+
+
+@njit(cache=True, forceinline=True)
+def _put_row(row: Array, way: Vec3, arm: Vec3, turn: Vec3, scale: float) -> None:
+    """Write a force, or way, and its moment with a further turn, over the unit of rotation."""
+    moment = cross(arm, way)
+    for k in range(3):
+        row[k], row[3 + k] = way[k], (moment[k] + turn[k]) / scale
 
 
 @njit(cache=True, forceinline=True)

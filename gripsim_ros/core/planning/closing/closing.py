@@ -68,6 +68,8 @@ class Closing:
         self._is_coupled = any(mechanism.is_coupled for mechanism in self._mechanisms)
         self._max_fractions = max_fractions(hand, self._preshape, np.where(
             hand.prismatic, SLIDING_RESERVE, SQUEEZE_RESERVE))
+        # In free motion.
+        self._largest = np.minimum(1.0, self._max_fractions)
         links = len(hand.link_names)
         self.known = ClosingKnowledge(
             np.zeros(len(hand.joint_names)), np.zeros(links, dtype=bool), np.full(links, np.nan),
@@ -184,9 +186,8 @@ class Closing:
         if known.last_step is not None:
             fractions, before = known.last_step
             for mechanism in self._mechanisms:
-                for row, link in enumerate(mechanism.links):
-                    joint = mechanism.joints[np.flatnonzero(mechanism.moves[row])[-1]]
-                    moved = known.fractions[joint] - fractions[joint]
+                for movers, link in zip(mechanism.movers, mechanism.links):
+                    moved = known.fractions[movers[-1]] - fractions[movers[-1]]
                     if moved > 0.0 and clearance[link] > 0.0:
                         known.speeds[link] = (before[link] - clearance[link]) / moved
         known.last_step = known.fractions.copy(), clearance
@@ -212,17 +213,18 @@ class Closing:
 
     def _advance(self, mechanism: Mechanism, clearance: Array) -> bool:
         """Move a mechanism's free joints by a step in which no link can reach the object."""
-        links, joints = list(mechanism.links), np.array(mechanism.joints)
-        stopped = mechanism.moves[self.known.in_contact[links]].any(axis=0)
-        largest = np.minimum(1.0, self._max_fractions)[joints]
-        free = np.flatnonzero(~stopped & (self.known.fractions[joints] < largest))
-        if not len(free):
+        fractions = self.known.fractions
+        stopped = {joint for link, movers in zip(mechanism.links, mechanism.movers)
+                   if self.known.in_contact[link] for joint in movers}
+        free = [k for k, joint in enumerate(mechanism.joints)
+                if joint not in stopped and fractions[joint] < self._largest[joint]]
+        if not free:
             return False
-        speeds = mechanism.lever_arms[:, free] @ np.abs(self._rates[joints[free]])
-        gaps = clearance[links]
-        step = min((gaps[i] / speeds[i] for i in np.flatnonzero(speeds > 0.0)), default=np.inf)
-        moved = self.known.fractions[joints[free]] + step
-        self.known.fractions[joints[free]] = np.minimum(moved, largest[free])
+        joints = [mechanism.joints[k] for k in free]
+        speeds = (mechanism.lever_arms[:, free] @ np.abs(self._rates[joints])).tolist()
+        step = min((clearance[link] / speed for link, speed in zip(mechanism.links, speeds)
+                    if speed > 0.0), default=np.inf)
+        fractions[joints] = np.minimum(fractions[joints] + step, self._largest[joints])
         return True
 
     def _shifts_palm(self, state: GraspState) -> bool:

@@ -153,7 +153,7 @@ def contact_controls(mechanisms: tuple[Mechanism, ...],
                 continue
             finger = int(mechanism.fingers[row])
             used, latest = (used if finger == latest else set()), finger
-            moving = [mechanism.joints[j] for j in np.flatnonzero(mechanism.moves[row])]
+            moving = mechanism.movers[row]
             own = tuple(joint for joint in moving if joint not in used)
             if own:
                 controls.append(ContactControl(number, link, own))

@@ -39,21 +39,27 @@ class GraspState(Row):
         return sums_by_link(self.links, self, self.normal_forces)
 
 
-_FIELDS = declared(GraspState)
+#: Names of a state's numbers and of the batch's arrays that hold them: rows of each patch;
+#: one number, with its type; rows of a configuration, which may be missing.
+_OF_PATCHES = tuple((number.name, number.metadata['source']) for number in declared(GraspState)
+                    if number.metadata['shape'][:1] == ('k',))
+_SINGLE = tuple((number.name, number.metadata['source'], number.type)
+                for number in declared(GraspState) if number.type in (float, int, bool))
+_OF_STATE = tuple((number.name, number.metadata['source']) for number in declared(GraspState)
+                  if number.metadata['shape'][:1] != ('k',)
+                  and number.type not in (float, int, bool))
 
 
 def extract_state(states: GraspStateBatch, i: int) -> GraspState:
     """Return the grasp state of configuration ``i`` of a batch."""
     patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
-    values: dict[str, Any] = {}
-    for number in _FIELDS:
-        array = getattr(states, number.metadata['source'])
-        if number.metadata['shape'][:1] == ('k',):
-            values[number.name] = array[patches]
-        elif number.type in (float, int, bool):
-            values[number.name] = number.type(array[i])
-        else:
-            values[number.name] = array[i] if len(array) > i else None
+    values: dict[str, Any] = {name: getattr(states, source)[patches]
+                              for name, source in _OF_PATCHES}
+    for name, source, kind in _SINGLE:
+        values[name] = kind(getattr(states, source)[i])
+    for name, source in _OF_STATE:
+        array = getattr(states, source)
+        values[name] = array[i] if len(array) > i else None
     return GraspState(**values)
 
 

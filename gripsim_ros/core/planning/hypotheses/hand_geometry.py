@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -68,10 +68,15 @@ class Mechanism:
     lever_arms: Array
     fingers: IntArray
 
-    @property
+    @cached_property
     def is_coupled(self) -> bool:
         """Return True if several fingers share joints."""
         return len(set(self.fingers.tolist())) > 1
+
+    @cached_property
+    def movers(self) -> tuple[tuple[int, ...], ...]:
+        """Return the joints that move each link, in the order of ``joints``."""
+        return tuple(tuple(self.joints[k] for k in np.flatnonzero(row)) for row in self.moves)
 
 
 def max_fractions(hand: HandModel, preshape: Preshape, spare: Array) -> Array:

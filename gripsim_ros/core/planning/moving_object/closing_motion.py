@@ -171,12 +171,13 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
         return False
     moving.lift()
     mass, begin = grasp_object.mass_properties, moving.T_palm_object
+    radius = _radius(grasp_object)
     # Loads keep their directions while the object turns.
     turn = begin[:3, :3] @ moving.T_object_moved[:3, :3].T
     wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
     for wrench in wrenches.reshape(-1, 6):
         loaded = moving.copy()
-        _apply_load(loaded, grip, wrench, _radius(grasp_object), dynamics.time_step)
+        _apply_load(loaded, grip, wrench, radius, dynamics.time_step)
         change = inverse(begin) @ loaded.T_palm_object
         shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
         if np.linalg.norm(shift) > max_shift or _angle(change) > max_turn:

@@ -5,6 +5,7 @@ A grasp loses score on surface that was assumed, not seen; what is much like a b
 after others of its kind.
 """
 
+import math
 from collections import UserDict
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -24,6 +25,9 @@ from ..hypotheses.generate import Hypothesis
 from ..options import PlannerOptions
 from ..ranked_grasp import GraspContact, RankedGrasp, ScoreTerm
 from .score import ScoreReference, damage_margin, grip_efforts, score_terms
+
+#: As ``rank_key`` returns it: three marks of the kind, then the order within it.
+Key = tuple[bool, bool, int, float, int]
 
 
 def make_grasp(hypothesis: Hypothesis, held: HeldGrasp, hand: HandModel, reference: ScoreReference,
@@ -107,10 +111,14 @@ def grasp_contacts(state: GraspState, hand: HandModel) -> tuple[GraspContact, ..
         for i, link in enumerate(state.links))
 
 
+#: Names of a contact's numbers, and of those of a state's patches that it shares.
+_OF_PATCH = tuple((number.name, short_name(number.metadata['source']))
+                  for number in declared(GraspContact) if 'source' in number.metadata)
+
+
 def _patch_numbers(state: GraspState, i: int) -> dict[str, Any]:
     """Return the numbers that a contact shares with patch ``i`` of a state, by its names."""
-    rows = {number.name: getattr(state, short_name(number.metadata['source']))[i]
-            for number in declared(GraspContact) if 'source' in number.metadata}
+    rows = {name: getattr(state, source)[i] for name, source in _OF_PATCH}
     return {name: row.item() if row.ndim == 0 else row for name, row in rows.items()}
 
 
@@ -128,9 +136,11 @@ def _settling_warnings(held: HeldGrasp) -> tuple[str, ...]:
             'forces are not balanced',)
 
 
-def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, int, float, int]:
+def rank_key(grasp: RankedGrasp, quantitative: bool | None = None, gain: float = 0.0) -> Key:
     """
     Return the key of ranking: quantitative, balanced, then free objects that stay; score, number.
+
+    Of a grasp that is to change: by whether it will be quantitative, and what its score gains.
 
     Where the object does not come to rest, no state of balance is known: of 22 such grasps two
     were lost in physics, of 204 others none. Where closing moves a free object, and last where
@@ -139,7 +149,9 @@ def rank_key(grasp: RankedGrasp) -> tuple[bool, bool, int, float, int]:
     motion, freedom = grasp.closing_motion, 0
     if motion is not None:
         freedom = 2 if motion.bears is False else int(not motion.stays)
-    return (not grasp.quantitative, not grasp.balanced, freedom, -round(grasp.score, 9),
+    if quantitative is None:
+        quantitative = grasp.quantitative
+    return (not quantitative, not grasp.balanced, freedom, -round(grasp.score + gain, 9),
             grasp.hypothesis)
 
 
@@ -216,14 +228,12 @@ def with_scan_uncertainty(grasp: RankedGrasp, seen: SeenSurface | None,
 #: whose contacts is as near to one of the other's [m, rad, m].
 PALM_NEAR, PALM_TURN, CONTACT_NEAR = 0.01, np.deg2rad(15.0), 0.01
 
-Key = tuple[bool, bool, int, float, int]
-
 
 def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
     """Return whether two grasps are one choice: preshape, palm and contacts are near."""
     if a.preshape != b.preshape or not a.contacts or not b.contacts:
         return False
-    if np.linalg.norm(a.T_object_palm[:3, 3] - b.T_object_palm[:3, 3]) > PALM_NEAR:
+    if math.dist(_palm(a), _palm(b)) > PALM_NEAR:
         return False
     # The trace of a rotation is 1 + 2 cos(angle).
     if (a.T_object_palm[:3, :3] * b.T_object_palm[:3, :3]).sum() < 1.0 + 2.0 * np.cos(PALM_TURN):
@@ -231,6 +241,28 @@ def are_alike(a: RankedGrasp, b: RankedGrasp) -> bool:
     gaps = np.linalg.norm(np.array([c.point for c in a.contacts])[:, None]
                           - np.array([c.point for c in b.contacts])[None], axis=2)
     return bool(max(gaps.min(axis=0).max(), gaps.min(axis=1).max()) <= CONTACT_NEAR)
+
+
+def _palm(grasp: RankedGrasp) -> list[float]:
+    """Return where a grasp's palm is (3,) [m]."""
+    place: list[float] = grasp.T_object_palm[:3, 3].tolist()
+    return place
+
+
+class _Choices:
+    """Grasps of which none is much like another, by preshape, with the places of their palms."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, list[tuple[list[float], RankedGrasp]]] = {}
+
+    def like(self, grasp: RankedGrasp) -> RankedGrasp | None:
+        """Return the first choice that a grasp is much like; None: it is a choice of its own."""
+        palm, known = _palm(grasp), self._known.setdefault(grasp.preshape, [])
+        for place, choice in known:
+            if math.dist(palm, place) <= PALM_NEAR and are_alike(grasp, choice):
+                return choice
+        known.append((palm, grasp))
+        return None
 
 
 def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] = rank_key
@@ -247,14 +279,11 @@ def as_choices(grasps: Iterable[RankedGrasp], key: Callable[[RankedGrasp], Key] 
     key : callable, optional
         As ``rank_key``: three marks of the kind, then the order within it.
     """
-    choices: list[RankedGrasp] = []
-    found = []
-    for grasp in sorted(grasps, key=key):
-        like = next((better for better in choices if are_alike(grasp, better)), None)
-        if like is None:
-            choices.append(grasp)
-        found.append((grasp, like))
-    return sorted(found, key=lambda pair: (*key(pair[0])[:3], pair[1] is not None))
+    choices = _Choices()
+    order = sorted(((key(grasp), grasp) for grasp in grasps), key=lambda pair: pair[0])
+    found = [(marks[:3], grasp, choices.like(grasp)) for marks, grasp in order]
+    found.sort(key=lambda row: (*row[0], row[2] is not None))
+    return [(grasp, like) for _, grasp, like in found]
 
 
 def told(grasp: RankedGrasp, like: RankedGrasp | None) -> RankedGrasp:

@@ -1,6 +1,7 @@
 """The score of a grasp, every term shown with its unit and weight."""
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -91,6 +92,7 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
     return (torque_map @ np.hstack([state.minimal_forces, state.minimal_torques]).ravel())
 
 
+@lru_cache(maxsize=16)      # asked up to three times of a state that holds
 def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:
     """
     Return the unbalance of the normals and the spread of the contacts, whatever the forces.

@@ -164,7 +164,7 @@ def test_a_triangle_covers_the_points_of_its_projection_and_its_outline(numbers)
     (ax, ay), (bx, by), (cx, cy), (u, v) = np.array(numbers, float).reshape(4, 2)
     projected = np.array([[ax, ay, 0.0], [bx, by, 0.0], [cx, cy, 0.0]])
     area = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
-    e0, e1, e2, total = coverage(projected, u, v)
+    e0, e1, e2, total = coverage(tuple(map(tuple, projected)), u, v)
     weights = np.array([e0, e1, e2])
     assert weights.sum() == area
     assert_array_equal(weights @ projected[:, :2], area * np.array([u, v]))
