@@ -28,6 +28,7 @@ from gripsim_ros.hardware.execution.holding.programme import HoldProgramme
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
+from gripsim_ros.hardware.sim.stiffening import stiffening
 from gripsim_ros.hardware.sim.world import GRAVITY
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
@@ -173,7 +174,8 @@ def tetrahedra(body: GraspObject) -> SoftMesh:
     """Return a coarse flex of a body; its masses add up to 1."""
     nodes, corners = fill_with_tetrahedra(body.mesh, *FINE.get(body.label, (EDGE, ENVELOPE)))
     masses = node_masses(nodes, corners, 1.0)
-    return SoftMesh(nodes, corners, outer_faces(corners), masses / masses.sum())
+    return SoftMesh(nodes, corners, outer_faces(corners), masses / masses.sum(),
+                    stiffening(nodes, corners, body.material.poisson_ratio))
 
 
 def measure(arguments) -> list[Trial]:

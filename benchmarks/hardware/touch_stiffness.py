@@ -24,6 +24,7 @@ from gripsim_ros.core.transforms import transform
 from gripsim_ros.hardware.execution.actions import Phase
 from gripsim_ros.hardware.execution.plan import Wishes
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
+from gripsim_ros.hardware.sim.stiffening import stiffening
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
@@ -84,7 +85,8 @@ def tetrahedra(body: GraspObject, mass: float) -> SoftMesh:
     """Return a flex of a body."""
     nodes, corners = fill_with_tetrahedra(body.mesh, EDGE, ENVELOPE)
     masses = node_masses(nodes, corners, 1.0)
-    return SoftMesh(nodes, corners, outer_faces(corners), mass * masses / masses.sum())
+    return SoftMesh(nodes, corners, outer_faces(corners), mass * masses / masses.sum(),
+                    stiffening(nodes, corners, body.material.poisson_ratio))
 
 
 def close(hand, body: GraspObject, grasp, factor: float, offset):
