@@ -7,6 +7,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...hand import HandModel
+from ...hand.shapes import refined
 from ...numerics.kernels import njit
 from ...numerics.vec3 import load_vec3, placed
 from .distance_band import DistanceBand, distance_at
@@ -80,10 +81,15 @@ class Touch(NamedTuple):
 
 @lru_cache(maxsize=8)
 def link_samples(hand: HandModel) -> LinkSamples:
-    """Return points of the links of a hand, one in every cube of ``SPACING`` that they enter."""
+    """
+    Return points of the links of a hand, one in every cube of ``SPACING`` that they enter.
+
+    Large triangles, as hulls have them, are divided first: between their corners they touch, too.
+    """
     parts = []
     for link in hand.links:
-        points = np.concatenate([link.mesh.vertices, link.mesh.face_centroids])
+        mesh = refined(link.mesh)
+        points = np.concatenate([mesh.vertices, mesh.face_centroids])
         _, kept = np.unique(np.floor(points / SPACING).astype(np.int64), axis=0,
                             return_index=True)
         parts.append(points[np.sort(kept)])

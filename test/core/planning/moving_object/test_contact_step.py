@@ -64,6 +64,14 @@ def test_a_block_stays_until_the_push_exceeds_friction_and_then_speeds_up_by_the
     assert_allclose(speed, 0.2 * limit / 0.2 * 0.5, rtol=0.02)
 
 
+@pytest.mark.parametrize('share', [0.3, 0.5, 0.9])
+def test_what_stands_creeps_by_what_the_smoothed_friction_says_and_turns_by_little(share):
+    _, speed, _ = push(share * 0.5 * 0.2 * GRAVITY, 100)
+    assert_allclose(speed, CREEP * share / np.sqrt(1.0 - share ** 2), rtol=1e-3)
+    # Grasps are looked at for seconds, and given up where they have turned by 5 degrees.
+    assert np.rad2deg(speed / 0.002) < 1.0
+
+
 def test_a_pushed_block_ends_at_the_speed_at_which_drag_bears_the_rest():
     limit = 0.5 * 0.2 * GRAVITY
     _, speed, _ = push(2.0 * limit, 400, drag=2.0)

@@ -6,10 +6,12 @@ from scipy.spatial import cKDTree
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.hand import forward_kinematics
+from gripsim_ros.core.hand.shapes import LONGEST_EDGE
 from gripsim_ros.core.planning.moving_object.distance_band import distance_band
 from gripsim_ros.core.planning.moving_object.link_samples import (
     feel, Felt, link_samples, MOST, SPACING, Touch)
 from gripsim_ros.core.transforms import inverse
+from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 
 RADIUS = 0.03
 
@@ -41,6 +43,17 @@ def test_no_vertex_of_a_link_is_far_from_a_sample(hand):
         far, _ = cKDTree(own).query(link.mesh.vertices)
         assert far.max() <= np.sqrt(3.0) * SPACING
         assert samples.radii[i] == pytest.approx(np.linalg.norm(own, axis=1).max())
+
+
+def test_no_place_of_a_link_of_large_triangles_is_far_from_a_sample(hand, rng):
+    hulls = hand_as_simulated(hand)
+    samples = link_samples(hulls)
+    for i, link in enumerate(hulls.links):
+        corners = link.mesh.vertices[link.mesh.faces]
+        shares = rng.dirichlet(np.ones(3), (20, len(corners)))
+        places = np.einsum('nfc,fcx->nfx', shares, corners).reshape(-1, 3)
+        own = samples.points[samples.starts[i]:samples.starts[i + 1]]
+        assert cKDTree(own).query(places)[0].max() <= np.sqrt(3.0) * SPACING + LONGEST_EDGE
 
 
 @pytest.mark.parametrize('share', [0.3, 0.35, 0.4])
