@@ -151,7 +151,7 @@ def test_a_number_declared_on_the_batch_is_in_states_contacts_files_and_messages
     state_class = grown(GraspState, grasp_state._of_one, Batch)
     contact_class = grown(GraspContact, ranked_grasp._of_one_patch, Batch, 'contact')
     monkeypatch.setattr(grasp_state, 'GraspState', state_class)
-    monkeypatch.setattr(grasp_state, '_FIELDS', declared(state_class))
+    monkeypatch.setattr(grasp_state, '_FIELDS', grasp_state._sources(state_class))
     monkeypatch.setattr(ranked, 'GraspContact', contact_class)
 
     state = grasp_state.extract_state(filled(), 1)

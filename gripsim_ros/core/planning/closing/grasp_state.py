@@ -39,25 +39,34 @@ class GraspState(Row):
         return sums_by_link(self.links, self, self.normal_forces)
 
 
-#: Names of a state's numbers and of the batch's arrays that hold them: rows of each patch;
-#: one number, with its type; rows of a configuration, which may be missing.
-_OF_PATCHES = tuple((number.name, number.metadata['source']) for number in declared(GraspState)
-                    if number.metadata['shape'][:1] == ('k',))
-_SINGLE = tuple((number.name, number.metadata['source'], number.type)
-                for number in declared(GraspState) if number.type in (float, int, bool))
-_OF_STATE = tuple((number.name, number.metadata['source']) for number in declared(GraspState)
-                  if number.metadata['shape'][:1] != ('k',)
-                  and number.type not in (float, int, bool))
+def _sources(state: type) -> tuple[list[tuple[str, Any]], ...]:
+    """
+    Return names of a state's numbers and what the batch holds them in.
+
+    Rows of each patch; one number, with its type; rows of a configuration, which may be missing.
+    """
+    numbers = declared(state)
+    of_patches = [(one.name, one.metadata['source']) for one in numbers
+                  if one.metadata['shape'][:1] == ('k',)]
+    single_ones = [(one.name, (one.metadata['source'], one.type)) for one in numbers
+                   if one.type in (float, int, bool)]
+    known = {name for name, _ in (*of_patches, *single_ones)}
+    return of_patches, single_ones, [(one.name, one.metadata['source']) for one in numbers
+                                     if one.name not in known]
+
+
+_FIELDS = _sources(GraspState)
 
 
 def extract_state(states: GraspStateBatch, i: int) -> GraspState:
     """Return the grasp state of configuration ``i`` of a batch."""
     patches = slice(int(states.patch_offsets[i]), int(states.patch_offsets[i + 1]))
+    of_patches, single_ones, of_state = _FIELDS
     values: dict[str, Any] = {name: getattr(states, source)[patches]
-                              for name, source in _OF_PATCHES}
-    for name, source, kind in _SINGLE:
+                              for name, source in of_patches}
+    for name, (source, kind) in single_ones:
         values[name] = kind(getattr(states, source)[i])
-    for name, source in _OF_STATE:
+    for name, source in of_state:
         array = getattr(states, source)
         values[name] = array[i] if len(array) > i else None
     return GraspState(**values)

@@ -111,14 +111,10 @@ def grasp_contacts(state: GraspState, hand: HandModel) -> tuple[GraspContact, ..
         for i, link in enumerate(state.links))
 
 
-#: Names of a contact's numbers, and of those of a state's patches that it shares.
-_OF_PATCH = tuple((number.name, short_name(number.metadata['source']))
-                  for number in declared(GraspContact) if 'source' in number.metadata)
-
-
 def _patch_numbers(state: GraspState, i: int) -> dict[str, Any]:
     """Return the numbers that a contact shares with patch ``i`` of a state, by its names."""
-    rows = {name: getattr(state, source)[i] for name, source in _OF_PATCH}
+    rows = {number.name: getattr(state, short_name(number.metadata['source']))[i]
+            for number in declared(GraspContact) if 'source' in number.metadata}
     return {name: row.item() if row.ndim == 0 else row for name, row in rows.items()}
 
 
