@@ -19,6 +19,7 @@ from gripsim_ros.core.bodies.shapes import sphere
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.soft.contacts import SoftContacts
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
+from gripsim_ros.hardware.sim.stiffening import LINEAR_SLOPES, stiffness_matrix
 from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
 
 Array = NDArray[np.float64]
@@ -205,26 +206,8 @@ def way_of_balls(forces, radius: float, modulus: float,
 
 def stiffness(soft: SoftMesh, modulus: float):
     """Return the sparse stiffness (3N, 3N) [N/m] of linear tetrahedra of linear elasticity."""
-    lame = modulus * POISSON_RATIO / (1 + POISSON_RATIO) / (1 - 2 * POISSON_RATIO)
-    shear = modulus / 2 / (1 + POISSON_RATIO)
-    law = np.diag([2 * shear] * 3 + [shear] * 3)
-    law[:3, :3] += lame
-    points = soft.nodes[soft.corners]
-    edges = np.swapaxes(points[:, 1:] - points[:, :1], 1, 2)
-    slopes = np.linalg.inv(edges)
-    slopes = np.concatenate([-slopes.sum(axis=1, keepdims=True), slopes], axis=1)
-    strains = np.zeros((len(points), 6, 4, 3))
-    for axis in range(3):
-        strains[:, axis, :, axis] = slopes[:, :, axis]
-    for row, (a, b) in enumerate(((0, 1), (1, 2), (2, 0)), start=3):
-        strains[:, row, :, a], strains[:, row, :, b] = slopes[:, :, b], slopes[:, :, a]
-    strains = strains.reshape(-1, 6, 12)
-    blocks = np.einsum('eji,jk,ekl->eil', strains, law, strains, optimize=True)
-    blocks *= (np.linalg.det(edges) / 6.0)[:, None, None]
-    dofs = (3 * soft.corners[:, :, None] + np.arange(3)).reshape(-1, 12)
-    size = 3 * len(soft.nodes)
-    return sparse.csc_matrix((blocks.ravel(), (np.repeat(dofs, 12, axis=1).ravel(),
-                                               np.tile(dofs, (1, 12)).ravel())), (size, size))
+    return modulus * stiffness_matrix(soft.nodes, soft.corners, soft.corners, LINEAR_SLOPES,
+                                      POISSON_RATIO)
 
 
 def nodal_forces(soft: SoftMesh, modulus: float, pad: str, depths) -> list[float]:

@@ -16,6 +16,8 @@ PLACES = np.full((4, 4), _OUTER) + (_INNER - _OUTER) * np.eye(4)
 #: Exponents of the loads over the body, by axis: what stretches and shears, and what bends.
 POWERS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0], [0, 2, 0], [0, 0, 2],
                    [1, 1, 0], [0, 1, 1], [1, 0, 1]])
+#: Derivatives (4, 4, 3) of a linear tetrahedron's shape functions at them.
+LINEAR_SLOPES = np.tile(np.vstack([-np.ones(3), np.eye(3)]), (4, 1, 1))
 #: Springs that hold the body, over the mean stiffness of a degree of freedom.
 HOLDING = 1e-7
 
@@ -40,11 +42,10 @@ def stiffening(nodes: Array, corners: Indices, poisson_ratio: float) -> float:
     sides, middles = np.unique(np.sort(corners[:, EDGES].reshape(-1, 2), axis=1), axis=0,
                                return_inverse=True)
     quadratic = np.hstack([corners, len(nodes) + middles.reshape(-1, len(EDGES))])
-    linear_slopes = np.tile(np.vstack([-np.ones(3), np.eye(3)]), (4, 1, 1))
     works = [_work(nodes, corners, members, shapes, slopes, loads, poisson_ratio)
              for members, shapes, slopes in (
                  (quadratic, shape_functions(PLACES, EDGES), shape_slopes(PLACES, EDGES)),
-                 (corners, PLACES, linear_slopes))]
+                 (corners, PLACES, LINEAR_SLOPES))]
     return float(works[0] / works[1])
 
 
@@ -62,10 +63,23 @@ def _balanced_loads(points: Array, volumes: Array) -> Array:
     return volumes[..., None] * balanced
 
 
-def _work(nodes: Array, corners: Indices, members: Indices, shapes: Array, slopes: Array,
-          loads: Array, poisson_ratio: float) -> float:
-    """Return the work of loads on elements with nodes ``members`` (T, n), modulus 1 Pa."""
-    size, count = 3 * (int(members.max()) + 1), members.shape[1]
+def stiffness_matrix(nodes: Array, corners: Indices, members: Indices, slopes: Array,
+                     poisson_ratio: float) -> sparse.csc_matrix:
+    """
+    Return the stiffness (3n, 3n) of tetrahedra of linear elasticity for a modulus of 1 Pa [m].
+
+    Parameters
+    ----------
+    nodes : (N, 3) float
+        [m].
+    corners : (T, 4) int
+    members : (T, m) int
+        All nodes of each element: ``corners``, of quadratic ones the middles of edges behind.
+    slopes : (4, m, 3) float
+        Derivatives of their shape functions at ``PLACES``, by barycentrics.
+    poisson_ratio : float
+    """
+    size, count = 3 * (int(members.max()) + 1), 3 * members.shape[1]
     edges = np.swapaxes(nodes[corners[:, 1:]] - nodes[corners[:, :1]], 1, 2)
     gradients = np.einsum('pns,esx->epnx', slopes, np.linalg.inv(edges))
     shear = 0.5 / (1.0 + poisson_ratio)
@@ -74,15 +88,18 @@ def _work(nodes: Array, corners: Indices, members: Indices, shapes: Array, slope
     traces = np.einsum('enxmx->enm', pairs)
     blocks = first * pairs + shear * np.swapaxes(pairs, 2, 4) \
         + shear * np.einsum('enm,xy->enxmy', traces, np.eye(3))
-    blocks = blocks.reshape(-1, 3 * count, 3 * count)
-    blocks *= abs(np.linalg.det(edges))[:, None, None] / 6.0
+    blocks *= abs(np.linalg.det(edges))[:, None, None, None, None] / 6.0
     dofs = (3 * members[:, :, None] + np.arange(3)).reshape(len(members), -1)
-    matrix = sparse.csc_matrix((blocks.ravel(), (np.repeat(dofs, 3 * count, axis=1).ravel(),
-                                                 np.tile(dofs, (1, 3 * count)).ravel())),
-                               (size, size))
-    holding = HOLDING * matrix.diagonal().mean() * sparse.eye(size)
-    nodal = np.einsum('pn,fepx->fenx', shapes, loads)
-    forces = np.zeros((size, len(loads)))
-    for force, load in zip(forces.T, nodal):
-        np.add.at(force, dofs.ravel(), load.ravel())
+    places = np.repeat(dofs, count, axis=1).ravel(), np.tile(dofs, (1, count)).ravel()
+    return sparse.csc_matrix((blocks.ravel(), places), (size, size))
+
+
+def _work(nodes: Array, corners: Indices, members: Indices, shapes: Array, slopes: Array,
+          loads: Array, poisson_ratio: float) -> float:
+    """Return the work of loads on elements with nodes ``members`` (T, n), modulus 1 Pa."""
+    matrix = stiffness_matrix(nodes, corners, members, slopes, poisson_ratio)
+    holding = HOLDING * matrix.diagonal().mean() * sparse.eye(matrix.shape[0])
+    forces = np.zeros((matrix.shape[0] // 3, 3, len(loads)))
+    np.add.at(forces, members, np.einsum('pn,fepx->enxf', shapes, loads))
+    forces = forces.reshape(-1, len(loads))
     return float((forces * splu((matrix + holding).tocsc()).solve(forces)).sum())
