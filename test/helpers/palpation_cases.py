@@ -49,7 +49,8 @@ class FeelingHand(SpringHand):
     Fingers go where they are sent and feel an object of a modulus [Pa] between them.
 
     It is ``wider`` [m] than planned on each side, pads have a ``noise`` over their force, joints
-    one of ``jitter`` [rad]; the object's ``elasticity`` is that of a grip's model.
+    one of ``jitter`` [rad]; the object's ``elasticity`` is that of a grip's model. With ``uneven``
+    factors on the fingers' shares the object floats, and its rest tells who bears how much.
     """
 
     def __init__(self, modulus, wider=0.0, noise=0.0, jitter=0.0, elasticity='half_space', **more):
@@ -57,6 +58,7 @@ class FeelingHand(SpringHand):
         self.model = grip_model(elasticity=elasticity)
         self.modulus, self.wider, self.noise = modulus, wider, noise
         self.jitter, self.random, self.peak = jitter, np.random.default_rng(1), 0.0
+        self.uneven: tuple[float, ...] = ()
         self.pads, plan = lambda link, force: force, palpation_plan()
         self.follower = SetpointFollower(HAND, grasp().trajectory[0])
         total = 0.5 * sum(finger.force for finger in plan.fingers)
@@ -64,6 +66,12 @@ class FeelingHand(SpringHand):
         self.shares = {name: next(f.force for f in plan.fingers if name in f.links) / total
                        for name in names}
         self._touching = self._points(self.model.touching)
+
+    def depths(self, joints):
+        """Return how far each pad has gone beyond the touch of the model [m], and its weight."""
+        lengths = np.linalg.norm(self.model.directions, axis=1)
+        pushes = self.model.directions / lengths[:, None]
+        return np.einsum('ki,ki->k', pushes, self._points(joints) - self._touching), lengths
 
     def _points(self, joints):
         poses = forward_kinematics(HAND, joints[None])[0]
@@ -73,13 +81,14 @@ class FeelingHand(SpringHand):
     def measure(self):
         measured = super().measure()
         joints = measured.joints
-        lengths = np.linalg.norm(self.model.directions, axis=1)
-        pushes = self.model.directions / lengths[:, None]
-        depths = np.einsum('ki,ki->k', pushes, self._points(joints) - self._touching) + self.wider
-        true = {}
-        for (name, share), depth in zip(self.shares.items(), depths):
+        depths, lengths = self.depths(joints)
+        depths, true = depths + self.wider, {}
+        if self.uneven:
+            depths = np.full(len(depths), np.average(depths, weights=lengths))
+        uneven = self.uneven or np.ones(len(depths))
+        for (name, share), depth, more in zip(self.shares.items(), depths, uneven):
             at = self.model.force_at(self.modulus, np.array([lengths.sum() * max(depth, 1e-9)]))[0]
-            true[name] = 0.0 if name in self.absent or depth <= 0.0 else float(share * at)
+            true[name] = 0.0 if name in self.absent or depth <= 0.0 else float(share * more * at)
         self.peak = max(self.peak, 0.5 * sum(true.values()))
         felt = {name: self.pads(name, force * (1.0 + self.noise * self.random.normal()))
                 for name, force in true.items() if name not in self.dumb}

@@ -17,6 +17,10 @@ NEAR = 0.1
 STIFFER = 2.0
 #: Steps to one force after which what is felt counts as it is, and the least share of it then.
 MOST_STEPS, LEAST_SHARE = 25, 0.5
+#: A finger's share of the grip's force may differ from the planned by so much of it: the forces on
+#: an object at rest balance, friction tells who bears how much, and fingers that insist on their
+#: shares push it away.
+UNEVEN = 0.3
 #: What a step counts after which a finger feels no contact: it taught nothing of stiffness, and
 #: the next is as short. An object that gives way at first, as under an edge, takes many.
 SEEKING_STEP = 0.25
@@ -66,7 +70,7 @@ class SqueezeWatch(TouchWatch):
         for finger in self._pressing:
             loaded, force = self._loaded[finger.name], self._force(finger, measured)
             loaded.judge(force, self._options.touch_force)
-            wanted = self._aim * self.shares[finger.name]
+            wanted = self._wanted(finger.name, force, measured)
             if self._steps and self._went_past(loaded, force, wanted):
                 self._stiffest[finger.name] *= STIFFER
             # Forces that chatter look like a stiffer finger than any can be.
@@ -85,6 +89,13 @@ class SqueezeWatch(TouchWatch):
         self._judged = self._step_from = measured.time
         return self._remaining(measured.time)
 
+    def _wanted(self, name: str, force: float, measured: Measurement) -> float:
+        """Return the force [N] that a finger goes to: its share of all, or of what is missing."""
+        share = self.shares[name]
+        if abs(force - self._aim * share) > UNEVEN * self._aim * share:
+            return self._aim * share
+        return force + share * (self._aim - self.felt(measured))
+
     @staticmethod
     def _went_past(loaded: Loaded, force: float, wanted: float) -> bool:
         """Return whether the last step went past the force [N] that it was to bring at most."""
@@ -102,7 +113,10 @@ class SqueezeWatch(TouchWatch):
             self._fault = self._fault or (
                 f'{worst} bears {100.0 * min(shares):.0f} % of its share however far it goes: the '
                 'object gives way or has left the fingers')
-        return self._steps >= MOST_STEPS or max(abs(share - 1.0) for share in shares) <= NEAR
+        if self._steps >= MOST_STEPS:
+            return True
+        even = max(abs(share - 1.0) for share in shares) <= UNEVEN
+        return even and abs(self.felt(measured) - self._aim) <= NEAR * self._aim
 
     @property
     def fault(self) -> str:

@@ -47,7 +47,7 @@ class FeltModulus:
     Attributes
     ----------
     youngs_modulus : float
-        [Pa]; where it cannot be told, the least that agrees with what was felt.
+        [Pa]; where it cannot be told, the least that agrees with what was felt, if pads stick.
     best : float
         The modulus of least squares, however little it is known [Pa].
     standard_error : float
@@ -113,8 +113,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     single = [_Fit(model, [one]) for one in used]
     alone = np.array([one.best() for one in single])
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
-    error = float(np.hypot(error, model.friction_doubt(modulus, max(
-        float(one.forces[-1]) for one in used))))
+    force = max(float(one.forces[-1]) for one in used)
+    error = float(np.hypot(error, model.friction_doubt(modulus, force)))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
     stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]
@@ -123,8 +123,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         raise TaskError('the forces that were felt do not rise with the way of the fingers as '
                         'those of an elastic object between them would')
     if stiff:
-        return FeltModulus(fit.least(modulus, ONE_SIDED * deviation), modulus, np.nan, True,
-                           alone, float(share), tuple(used), ways)
+        least = fit.least(modulus, ONE_SIDED * deviation) / model.stiffest(modulus, force)
+        return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
                        ways)
 

@@ -23,6 +23,12 @@ def palpated(hand, max_pressure=np.inf, nominal=3e5, until=None, max_force=np.in
     return palpation
 
 
+def pushed(hand, joints):
+    """Return how much farther than all together each pad has gone [m]."""
+    depths, weights = hand.depths(joints)
+    return depths - np.average(depths, weights=weights)
+
+
 @pytest.mark.parametrize('modulus, wider', [(2e4, 2e-3), (2e5, -2e-3), (2e6, -2e-3), (5e6, 5e-4)])
 def test_the_modulus_is_felt_wherever_the_fingers_touch_first(modulus, wider):
     """
@@ -38,6 +44,18 @@ def test_the_modulus_is_felt_wherever_the_fingers_touch_first(modulus, wider):
     assert not palpation.modulus.is_bound
     assert palpation.modulus.youngs_modulus == pytest.approx(modulus, rel=0.05)
     assert palpation.phase == Phase.DONE and palpation.begun[-1][0] == Phase.RELEASING
+
+
+def test_an_object_that_bears_otherwise_than_planned_is_not_pushed_away():
+    """Where it floats no finger can have its planned share: others' forces grow with its own."""
+    hand = FeelingHand(2e5)
+    hand.uneven = (1.15, 1.0, 0.88)[:len(hand.shares)]
+    palpation = palpated(hand, until=lambda: hand.peak > 0.1)
+    before = pushed(hand, hand.measure().joints)
+    run(palpation, hand, 150.0)
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert abs(pushed(hand, palpation.squeezes[-1].joints[0]) - before).max() < 5e-4
+    assert palpation.modulus.youngs_modulus == pytest.approx(2e5, rel=0.06)
 
 
 def test_noisy_pads_and_joints_tell_how_well_it_is_known():

@@ -1,5 +1,7 @@
 """The modulus of what fingers felt: laws of the estimator."""
 
+from dataclasses import replace
+
 from execution_cases import HAND
 import numpy as np
 from numpy.testing import assert_allclose
@@ -39,7 +41,6 @@ def test_exact_readings_give_the_modulus(rigid, modulus):
 
 def test_forces_are_those_of_fingers_that_squeeze():
     """The table against squeezes of another modulus than it holds."""
-    from dataclasses import replace
     from gripsim_ros.core.bodies import GraspObject
     thing = GraspObject(BALL.mesh, replace(BALL.material, youngs_modulus=1.37e5))
     squeezed = squeeze_with_fingers(thing, grasp().T_object_palm, grasp().trajectory[-1], 2e-3,
@@ -77,6 +78,18 @@ def test_coarse_joints_make_a_stiff_object_a_bound_and_leave_a_soft_one():
     stiff = estimate_modulus(grip_model(), [felt(5e6)] * 3, coarse)
     assert not soft.is_bound and stiff.is_bound and np.isnan(stiff.standard_error)
     assert stiff.youngs_modulus < 5e6 < 2e7
+
+
+@pytest.mark.parametrize('stuck', [1.0, 1.3, 2.0])
+def test_a_bound_holds_however_far_pads_stick(stuck, slipping=2.0):
+    """Forces up to twice those of pads that slip, where sticking could double them."""
+    model = replace(grip_model(), slipping=np.full(10, slipping),
+                    sticking=np.full(10, slipping))
+    once = felt(2e5)
+    more = FeltSqueeze(once.joints, once.forces * stuck)
+    found = estimate_modulus(model, [more] * 3, RESOLUTION)
+    assert found.is_bound and np.isnan(found.standard_error)
+    assert 0.45 * 2e5 < found.youngs_modulus < 1.001 * 2e5
 
 
 def test_weak_squeezes_count_as_little_as_they_tell():
