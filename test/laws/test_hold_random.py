@@ -1,9 +1,8 @@
 """Random bodies of the hold suite are what planning asks of bodies, and the same again."""
 
-from benchmarks.hold.bodies import CONVEX_SHARE
+from benchmarks.hold.bodies import CONVEX_SHARE, RANDOM_CONCAVITY
 from benchmarks.hold.random_bodies import FRICTION, KINDS, MASSES, random_body
 from benchmarks.hold.shake import hold, HeldObject
-from benchmarks.hold.suite import RANDOM_CONCAVITY
 from gripsim_ros.core.bodies import GraspObject, mass_properties
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
 from gripsim_ros.library.grasp_file import grasp_to_mapping
