@@ -1,8 +1,8 @@
 """
 Close the hand blindly in physics: no planner, every finger stops by its own touch.
 
-``python -m benchmarks hold_blind SEED.NUMBER ...`` does so at the palms of the planner's hypotheses
-for random bodies: how many hold, whatever the planner says of them.
+``python -m benchmarks hold_blind SEED.NUMBER ...`` does so for random bodies at the palms of the
+planner's hypotheses: how many hold, whatever the planner says of them.
 """
 
 import argparse
