@@ -16,6 +16,7 @@ BENCHMARKS = {
     'fruit': 'hardware.fruit',
     'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
+    'hold_blind': 'hold.blind',
     'hold_confusion': 'hold.confusion', 'hold_edges': 'hold.edges',
     'hold_published': 'hold.published',
     'hold_reliability': 'hold.reliability',
@@ -38,7 +39,7 @@ BENCHMARKS = {
 #: What takes long, needs peers or arguments.
 BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
            'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fruit', 'hold',
-           'hold_confusion', 'hold_edges',
+           'hold_blind', 'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'node_memory', 'palpate', 'palpate_elements', 'planar_closure', 'published',
            'quantitative', 'scans',

@@ -10,6 +10,8 @@ from gripsim_ros.hardware.sim.solids import convex_pieces_of
 MATERIALS = {'soft': (3.0e5, 0.4, 0.6), 'firm': (3.0e6, 0.35, 0.5), 'stiff': (2.0e9, 0.3, 0.5)}
 #: Concavity left by convex pieces: surfaces 0.02 to 0.1 mm off on average, up to 1.3 mm.
 CONCAVITY = 0.015
+#: The same of random bodies: those of lumps take a minute with less.
+RANDOM_CONCAVITY = 0.03
 #: Bodies whose rims and dents would take a quarter of an hour and more.
 ROUGHER = {'YcbTomatoSoupCan': 0.03}
 #: Share of the hull's volume above which the hull stands for the body.

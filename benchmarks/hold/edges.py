@@ -16,10 +16,11 @@ import time
 
 import numpy as np
 
-from benchmarks.hold.bodies import all_objects, CONVEX_SHARE, MATERIALS, true_pieces
+from benchmarks.hold.bodies import (
+    all_objects, CONVEX_SHARE, MATERIALS, RANDOM_CONCAVITY, true_pieces)
 from benchmarks.hold.random_bodies import KINDS, random_body
 from benchmarks.hold.shake import add_options, HeldObject, hold
-from benchmarks.hold.suite import Candidate, RANDOM_CONCAVITY
+from benchmarks.hold.suite import Candidate
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.mechanics.body import ElasticBody
 from gripsim_ros.hardware.sim.solids import convex_pieces_of

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.hold.bodies import all_objects, CONVEX_SHARE, MATERIALS, true_pieces
+from benchmarks.hold.bodies import (
+    all_objects, CONVEX_SHARE, MATERIALS, RANDOM_CONCAVITY, true_pieces)
 from benchmarks.hold.random_bodies import random_body
 from benchmarks.hold.shake import HeldObject, add_options, hold
 from gripsim_ros.core.bodies import GraspObject, Material
@@ -21,8 +22,6 @@ from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 SHOWN = 3
-#: Concavity left by convex pieces of random bodies: those of lumps take a minute with less.
-RANDOM_CONCAVITY = 0.03
 #: Torsion of a pad that touches over a circle of some 7 mm radius, for the strict test [m].
 STRICT_TORSION = 0.002
 QUICK = ('apple', 'box', 'banana', 'thin rod')

@@ -33,7 +33,7 @@ LAYERS = {
     'core.arm': (
         'published, model < collision, loading < motion < choice'),
     'core.planning': (
-        'options, ranked_grasp, rejections, task < hypotheses, moving_object, progress < closing '
+        'options, ranked_grasp, rejections, task < hypotheses, progress < moving_object < closing '
         '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner, published'),
     'library': ('boxes, display, own_compliance, resources, task_file, whole_motion, '

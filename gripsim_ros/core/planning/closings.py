@@ -60,6 +60,7 @@ class Closings:
         self._active: dict[int, Closing] = {}
         self._given_out: dict[int, Closing] = {}
         self.judged = self.in_contact = 0
+        self._missed: dict[int, Closing] = {}
 
     def unfinished(self) -> list[int]:
         """Return the closings without verdict."""
@@ -87,6 +88,11 @@ class Closings:
         """Reject a closing whose question cannot be answered."""
         self._active[number].fail(reason)
         self._conclude(self._active.pop(number))
+
+    @property
+    def missed(self) -> dict[int, Closing]:
+        """Return, by number, those that came to contact and did not hold, and those refused."""
+        return dict(sorted((self._missed | _numbered(self._queue.refused)).items()))
 
     def give_out(self, count: int) -> list[Closing]:
         """Return the next ``count`` hypotheses to be closed whole elsewhere."""
@@ -133,6 +139,8 @@ class Closings:
         self.in_contact += int(closing.reached_contact)
         self._verdicts.conclude(closing)
         number = closing.hypothesis.number
+        if closing.reached_contact and closing.held is None:
+            self._missed[number] = closing
         self._pruner.conclude(number, self._verdicts.grasps.get(number))
 
 

@@ -1,5 +1,6 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,12 +18,13 @@ from .closing.limits import ScoreThreshold, closing_limits
 from .closings import Closings, ClosingsAgain, closing_from, in_order, yields_as_a_whole
 from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
-from .hypotheses.generate import propose_hypotheses
+from .hypotheses.generate import Hypothesis, propose_hypotheses
 from .manipulation.search import ManipulationSearch
 from .moving_object.closing_motion import ClosingPredictions
+from .moving_object.seated_hypotheses import seated_hypotheses
 from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
 from .planar_closing.queue import ClosingQueue
-from .progress import CLOSING_AGAIN, PREPARING, Progress
+from .progress import CLOSING_AGAIN, PREPARING, SEATED, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
 from .ranking.pruning import Pruner
 from .ranking.score import score_reference
@@ -52,12 +54,30 @@ class _Answer:
                 self.manipulation)
 
 
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """The closings of hypotheses, and the answer that they come to; ``spared`` are not closed."""
+
+    answer: _Answer
+    waiting: ClosingQueue
+    pruner: Pruner
+    closings: Closings
+    spared: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Return how many hypotheses have a verdict."""
+        return (self.spared + self.closings.judged + len(self.waiting.refused)
+                + self.pruner.counts.total())
+
+
 class GraspPlanner(AskAndTell):
     """
     Plan grasps of one object for one task by asking and being told.
 
     The verdict on a hypothesis depends on no other, so the ranking depends on the request alone.
-    Where the stages are at hand, ``begin()`` gives out whole hypotheses instead.
+    Where the stages are at hand, ``begin()`` gives out whole hypotheses instead. Where none holds,
+    ``go_on()`` has them closed once more, at palms where a free object comes to rest.
 
     Parameters
     ----------
@@ -107,20 +127,40 @@ class GraspPlanner(AskAndTell):
                           else max_hypotheses or options.max_hypotheses)
         self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
                                           self.load_cases)
-        self._found = self._answer = self._answer_of(
-            Verdicts(hand, self._reference, options), conditions, again=False)
+        self._is_wanted = is_wanted
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed,
             is_wanted)
         self._total = len(hypotheses)
-        self._waiting = ClosingQueue.of(hypotheses, grasp_object, hand, options, self._limits)
-        self._pruner = Pruner(hand, self._reference, options, self._followed + SPARE_GRASPS)
-        verdicts, rounds = self._answer.verdicts, self._answer.rounds
-        self._closings = Closings(self._waiting, self._pruner, rounds, verdicts, conditions)
+        self._first = self._search = self._search_of(
+            hypotheses, Verdicts(hand, self._reference, options), conditions)
+        #: Answer of the first search, where it is one without grasps.
+        self._without: _Answer | None = None
+        self._answer = self._search.answer
+        super().__init__(self._stages_of(self._search, conditions), conditions)
+
+    def _search_of(self, hypotheses: list[Hypothesis], verdicts: Verdicts,
+                   conditions: Conditions) -> _Search:
+        """Return the search among hypotheses; the others have their verdict."""
+        answer = self._answer_of(verdicts, conditions, again=False)
+        waiting = ClosingQueue.of(hypotheses, self.grasp_object, self.hand, self.options,
+                                  self._limits)
+        pruner = Pruner(self.hand, self._reference, self.options, self._followed + SPARE_GRASPS)
         if not self._twice:
-            rounds.moving = self._moving.told
-        search = (self._closings,), (Refinement(rounds, verdicts, conditions),), (rounds,)
-        super().__init__(search if self._twice else (*search, self._answer.last), conditions)
+            answer.rounds.moving = self._moving.told
+        return _Search(answer, waiting, pruner, Closings(
+            waiting, pruner, answer.rounds, verdicts, conditions), self._total - len(hypotheses))
+
+    def _stages_of(self, search: _Search, conditions: Conditions
+                   ) -> tuple[tuple[Work, ...], ...]:
+        rounds, verdicts = search.answer.rounds, search.answer.verdicts
+        stages = (search.closings,), (Refinement(rounds, verdicts, conditions),), (rounds,)
+        return stages if self._twice else (*stages, search.answer.last)
+
+    @property
+    def _found(self) -> _Answer:
+        """Return the answer of the search."""
+        return self._search.answer
 
     def _answer_of(self, verdicts: Verdicts, conditions: Conditions, again: bool) -> _Answer:
         rounds = SettlingRounds(self._followed, verdicts, conditions, self.options, again)
@@ -128,22 +168,28 @@ class GraspPlanner(AskAndTell):
             self.task, verdicts, rounds.ranked, conditions, self.grasp_object.mesh.vertices),
             conditions)
 
-    # -- after the search in two stages -------------------------------------------------
+    # -- after the search ---------------------------------------------------------------
 
     def go_on(self) -> bool:
         """
-        Go on once all work is finished: close the best again, or complete the search's answer.
+        Go on once all work is finished: search again, close the best again, or complete.
 
-        The best are closed again with the object's own compliance, and these states alone make
-        the ranking. Where there are none, ``stop()`` comes before as many as wanted have settled,
-        or ``refuse()`` says that there is no such compliance, the search's answer stands, and what
-        is missing of it is asked for.
+        Where no hypothesis holds, those that came to contact are closed once more at palms where
+        a free object comes to rest between the fingers; where none of these holds either, the
+        verdicts are those of before.
+
+        In two stages the best are closed again with the object's own compliance, and these states
+        alone make the ranking. Where there are none, ``stop()`` comes before as many as wanted
+        have settled, or ``refuse()`` says that there is no such compliance, the search's answer
+        stands, and what is missing of it is asked for.
 
         Returns
         -------
         bool
             Whether anything is asked for.
         """
+        if self._searches_again():
+            return True
         if not self._twice or self.closed_again or self._completed:
             return False
         if self._stopped or self._refusal or not self._found.verdicts.grasps:
@@ -151,6 +197,26 @@ class GraspPlanner(AskAndTell):
             self._stages, self._completed = (self._found.last,), True
         else:
             self._close_again()
+        return True
+
+    def _searches_again(self) -> bool:
+        """Begin a search at seated palms where no grasp is left; return whether there is one."""
+        if self._answer.verdicts.grasps or self._stopped and self._search is self._first:
+            return False
+        if self._without is not None:
+            self._search, self._answer = self._first, self._without
+            return False
+        self._without, missed = self._answer, self._first.closings.missed
+        hypotheses = seated_hypotheses(
+            [closing.hypothesis for closing in missed.values()], self.grasp_object, self.hand,
+            self.task, self.options.closing, self._is_wanted)
+        if not hypotheses:
+            return False
+        verdicts = Verdicts(self.hand, self._reference, self.options)
+        verdicts.rejections = Counter(self.rejections) - Counter(
+            missed[hypothesis.number].reason for hypothesis in hypotheses)
+        self._search = self._search_of(hypotheses, verdicts, self.conditions)
+        self._answer, self._stages = self._found, self._stages_of(self._search, self.conditions)
         return True
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
@@ -204,44 +270,44 @@ class GraspPlanner(AskAndTell):
 
     def begin(self, count: int) -> list[Closing]:
         """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
-        return self._closings.give_out(count)
+        return self._search.closings.give_out(count)
 
     def end(self, outcomes: dict[int, ClosingKnowledge]) -> None:
         """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""
-        self._closings.take_back(outcomes)
+        self._search.closings.take_back(outcomes)
 
     def hypotheses(self, thresholds: Mapping[int, ScoreThreshold]) -> list[Closing]:
         """Return hypotheses, waiting or given out, by number, with their thresholds set."""
-        found = self._closings.known_to_others()
+        found = self._search.closings.known_to_others()
         for number, threshold in thresholds.items():
             found[number].threshold = threshold
         return [found[number] for number in thresholds]
 
     def should_defer(self, closing: Closing, state: GraspState) -> bool:
         """Return True if a closing is to be deferred after an answer."""
-        return self._pruner.should_defer(closing, state)
+        return self._search.pruner.should_defer(closing, state)
 
     # -- what is known so far --------------------------------------------------------
 
     @property
     def progress(self) -> Progress:
         """Return how far planning is."""
-        judged = (self._closings.judged + self._waiting.refused.total()
-                  + self._pruner.counts.total())
         waits = self.closed_again and not self._heard_again
         grasps = (self._found if waits else self._answer).verdicts.grasps
-        step = PREPARING if waits else CLOSING_AGAIN if self.closed_again else ''
-        return Progress(judged, self._total, len(grasps), grasps.best, step)
+        step = (PREPARING if waits else CLOSING_AGAIN if self.closed_again
+                else '' if self._search is self._first else SEATED)
+        return Progress(self._search.judged, self._total, len(grasps), grasps.best, step)
 
     @property
     def contacts_evaluated(self) -> int:
         """Return how many hypotheses got a verdict after two fingers came into contact."""
-        return self._closings.in_contact
+        return self._first.closings.in_contact
 
     @property
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
-        counts = self._answer.verdicts.rejections + self._waiting.refused + self._pruner.counts
+        refused = Counter(closing.reason for closing in self._search.waiting.refused)
+        counts = self._answer.verdicts.rejections + refused + self._search.pruner.counts
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:

@@ -17,6 +17,7 @@ class Ask:
 #: What goes on after the search.
 PREPARING = "preparing the object's own compliance"
 CLOSING_AGAIN = 'closing the best again'
+SEATED = 'closing again where the object comes to rest'
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import fake_stages
 from fake_stages import RADIUS, SphereWorld
 
 from gripsim_ros.core.batches import DETAIL_SURFACE
@@ -14,9 +15,11 @@ from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.pipeline import run
 from gripsim_ros.core.planning import GraspPlanner, Progress, Task, rejections
+from gripsim_ros.core.planning import planner as planner_module
 from gripsim_ros.core.planning.closing import closing
 from gripsim_ros.core.planning.closing.batching import run_closings
 from gripsim_ros.core.planning.closing.grasp_state import extract_state
+from gripsim_ros.core.planning.progress import SEATED
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.in_process import find_material, planner_options
 
@@ -142,7 +145,7 @@ def light_touch(monkeypatch):
 def uneven_planner(ball, hand, **changes):
     """Return a planner whose later hypotheses hold the ball farther from its middle."""
     planner = new_planner(ball, hand, **{**FEW, **changes})
-    for waiting in planner._waiting:
+    for waiting in planner._search.waiting:
         pose = waiting.hypothesis.T_object_palm.copy()
         pose[:3, 3] += ADVANCE * waiting.hypothesis.number * pose[:3, 2]
         waiting._hypothesis = replace(waiting.hypothesis, T_object_palm=pose)
@@ -189,6 +192,74 @@ def test_closings_set_aside_are_recalled_where_grasps_let_go(ball, hand, world, 
     run_in_order(planner, world)
     assert rejections.DEFERRED not in planner.rejections
     assert len(planner.ranked()) == FEW['max_grasps']
+
+
+#: Way from where the ball is held to palms beside it that do not balance it [m], and the least
+#: mean of the normals that counts as unbalanced there [-].
+BESIDE, LEAST_MEAN = 0.03, 0.2
+
+
+@pytest.fixture()
+def even_grips(monkeypatch):
+    """Let grips hold whose normals are even alone, and seating find the palm of such ones."""
+    def even(patches):
+        normals = [patch['patch_normals_object'] for patch in patches]
+        return len(normals) > 1 and np.linalg.norm(np.mean(normals, axis=0)) < LEAST_MEAN
+
+    monkeypatch.setattr(fake_stages, '_balanced', even)
+    monkeypatch.setattr(planner_module, 'seated_hypotheses', lambda found, *_: [
+        moved_aside(hypothesis, -BESIDE) for hypothesis in found if hypothesis.number])
+
+
+def moved_aside(hypothesis, way):
+    """Return a hypothesis with its palm moved along its first axis [m]."""
+    pose = hypothesis.T_object_palm.copy()
+    pose[:3, 3] += way * pose[:3, 0]
+    return replace(hypothesis, T_object_palm=pose)
+
+
+def planner_beside(ball, hand):
+    """Return a planner of hypotheses beside the ball."""
+    planner = new_planner(ball, hand)
+    for waiting in planner._search.waiting:
+        waiting._hypothesis = moved_aside(waiting.hypothesis, BESIDE)
+    return planner
+
+
+@pytest.mark.parametrize('whole', [False, True])
+def test_where_nothing_holds_palms_are_tried_where_a_free_object_comes_to_rest(
+        ball, hand, world, even_grips, whole):
+    planner = run_in_order(planner_beside(ball, hand), world)
+    assert not planner.ranked() and sum(planner.rejections.values()) == HYPOTHESES
+    assert planner.go_on() and planner.progress.step == SEATED
+    assert planner.progress.evaluated == 1      # of one no seat was found
+    carried(planner, world, 5) if whole else run_in_order(planner, world)
+    progress = planner.progress
+    assert planner.ranked() and progress.evaluated == HYPOTHESES
+    assert progress.stable + sum(planner.rejections.values()) == HYPOTHESES
+    assert not planner.go_on() and planner.ranked()
+
+
+def test_verdicts_are_those_of_the_search_where_nothing_holds_at_rest_either(ball, hand):
+    world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
+    planner = run_in_order(new_planner(ball, hand), world)
+    before, miss, asked = planner.rejections, planner.nearest_miss, world.questions
+    assert planner.go_on()
+    run_in_order(planner, world)
+    assert world.questions > asked and not planner.go_on()
+    assert planner.rejections == before and planner.progress.step == ''
+    assert planner.nearest_miss.hypothesis == miss.hypothesis and planner.hint
+
+
+def test_nothing_is_tried_again_after_a_stop_or_where_something_holds(ball, hand, reference):
+    assert not reference.go_on()
+    world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
+    planner = new_planner(ball, hand)
+    ask = planner.ask()
+    planner.tell(ask.batch_id, world.evaluate(ask.configurations))
+    planner.stop()
+    run_in_order(planner, world)
+    assert not planner.go_on()
 
 
 def test_trajectories_never_turn_back_and_start_at_the_open_hand(hand, reference):

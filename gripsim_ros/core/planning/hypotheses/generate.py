@@ -251,10 +251,17 @@ def _in_approach_cone(poses: Array, faces: IntArray, preshapes: IntArray, hand: 
     """Return those candidates that approach as the task allows."""
     if task.approach_direction is None:
         return poses, faces, preshapes
-    axis = task.approach_direction / np.linalg.norm(task.approach_direction)
-    approach = poses[:, :3, :3] @ hand.approach @ T_object_canonical[:3, :3].T
-    keep = approach @ axis >= np.cos(task.approach_half_angle) - 1e-9
+    keep = in_approach_cone(T_object_canonical @ poses, hand, task)
     return poses[keep], faces[keep], preshapes[keep]
+
+
+def in_approach_cone(T_object_palm: Array, hand: HandModel, task: Task) -> BoolArray:
+    """Return for palms (n, 4, 4) whether they approach as the task allows (n,)."""
+    if task.approach_direction is None:
+        return np.ones(len(T_object_palm), dtype=bool)
+    axis = task.approach_direction / np.linalg.norm(task.approach_direction)
+    cosines: Array = T_object_palm[:, :3, :3] @ hand.approach @ axis
+    return cosines >= np.cos(task.approach_half_angle) - 1e-9
 
 
 def _centred(scene: _Scene, number: int, poses: Array) -> tuple[Array, Array]:

@@ -61,13 +61,10 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
     rates = rates / np.abs(rates).max()
     opened = _opened(grasp_object, hand, T_object_palm, joints, rates, dynamics)
     moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
-    command, touching = _close(moving, hand, opened, rates, dynamics)
+    command, touching = close_by_touch(moving, hand, opened, rates, dynamics)
     if len(touching) < 2:
         return 0.0
-    on = np.zeros(len(opened))
-    for finger in touching:
-        on[list(hand.fingers[finger].joints)] = 1.0
-    press = on * np.sign(rates) * hand.joint_efforts / hand.joint_stiffness
+    press = pressing_beyond(hand, rates, touching)
     return max(_borne(moving.copy(), grasp_object, command, np.clip(
         command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics)
         for share in PRESS_SHARES)
@@ -98,8 +95,17 @@ def _opened(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, jo
     return opened
 
 
-def _close(moving: MovingObject, hand: HandModel, opened: Array, rates: Array,
-           dynamics: ClosingDynamics) -> tuple[Array, set[int]]:
+def pressing_beyond(hand: HandModel, rates: Array, touching: set[int]) -> Array:
+    """Return how far beyond the touch the joints of fingers press with all they can (J,) [rad]."""
+    on = np.zeros(len(rates))
+    for finger in touching:
+        on[list(hand.fingers[finger].joints)] = 1.0
+    press: Array = on * np.sign(rates) * hand.joint_efforts / hand.joint_stiffness
+    return press
+
+
+def close_by_touch(moving: MovingObject, hand: HandModel, opened: Array, rates: Array,
+                   dynamics: ClosingDynamics) -> tuple[Array, set[int]]:
     """Close each finger until it touches; return the joints' command and the fingers."""
     step = REACH * dynamics.time_step / dynamics.closing_time * rates
     command, touching = opened.copy(), set[int]()

@@ -4,7 +4,6 @@ The queue of hypotheses that wait for their closing, promising ones first.
 Planar closing finds those without balance before any question.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 import math
 
@@ -137,15 +136,15 @@ class ClosingQueue:
 
     Attributes
     ----------
-    refused : Counter
-        Number of refused closings by reason.
+    refused : list of Closing
+        Those refused.
     """
 
     def __init__(self, closings: list[Closing], judge: PlanarClosingFilter) -> None:
         self._waiting, self._postponed = list(closings), list[Closing]()
         self._judge: PlanarClosingFilter | None = judge
         self._begun, self._found = 0, False
-        self.refused: Counter[str] = Counter()
+        self.refused = list[Closing]()
 
     @classmethod
     def of(cls, hypotheses: list[Hypothesis], grasp_object: GraspObject, hand: HandModel,
@@ -183,7 +182,9 @@ class ClosingQueue:
             return taken
         postponed, self._postponed, self._judge = self._postponed, [], None
         if self._found:
-            self.refused[NO_PLANAR_BALANCE] += len(postponed)
+            for closing in postponed:
+                closing.fail(NO_PLANAR_BALANCE)
+            self.refused += postponed
             return []
         self._waiting = postponed
         return self.take(count)
