@@ -24,6 +24,8 @@ FINGER = Ball(0.01)
 #: Edges of the product's meshes [m], and nodes with overlap wanted per patch.
 EDGE = 3e-3
 NODE_COUNT = 400
+#: Finite elements are fine so far about each of two fingers that are near each other [m].
+NEAR_REACH = 7.4e-3
 #: The product's stand-in for a plane, a punch this wide [m].
 WIDE = 0.2
 
@@ -180,6 +182,17 @@ def grips() -> list[Grip]:
                 partial(cup_mesh, RADIUS, wall, 0.09, bottom), (_sides(count, 0.045),),
                 depths, 0.5 * wall, step, f'cup {wall}'))
     return found
+
+
+def near_grip(half: float, arm: float, depths) -> Grip:
+    """Return two fingers near each other on a slab, and one on the axis against them."""
+    return Grip(
+        'slab, 2 fingers near, 1 opposite', lambda step: sections.slab_section(
+            RADIUS, half, (max(arm - NEAR_REACH, 0.0), arm + NEAR_REACH), (0.0, 9e-3), step),
+        partial(_slab_groups, arm, half),
+        partial(shapes.cylinder, RADIUS, 2.0 * half, edge_length=EDGE),
+        ((Pad(FINGER, _x(arm, half), -_z(1.0)), 2), (Pad(FINGER, _z(-half), _z(1.0)), 1)),
+        depths, half, 6e-4)
 
 
 def _poles(radius, reach, step):

@@ -53,7 +53,8 @@ def around(*angles, heights=(4e-3, 4e-3, 0.0)):
     return rays
 
 
-def _across(axis, places, thumb):
+def across(axis, places, thumb):
+    """Return rays along an axis through places of fingers, and against it through the thumb's."""
     way = np.eye(3)[axis]
     return [(place - 0.2 * way, way) for place in np.array(places)] + [
         (np.array(thumb) + 0.2 * way, -way)]
@@ -66,10 +67,10 @@ CASES = {
     'apple': (partial(shapes.apple, edge_length=EDGE), around(25.0, -25.0, 180.0),
               (1e-3, 3e-3, 5e-3)),
     'banana': (partial(shapes.banana, edge_length=EDGE),
-               _across(1, [[-2e-3, 0.0, 0.022], [-2e-3, 0.0, -0.022]], [-1e-3, 0.0, 0.0]),
+               across(1, [[-2e-3, 0.0, 0.022], [-2e-3, 0.0, -0.022]], [-1e-3, 0.0, 0.0]),
                (5e-4, 1e-3, 1.5e-3)),
     'foam block': (partial(shapes.box, (0.06, 0.08, 0.05), 4e-3),
-                   _across(0, [[0.0, 0.015, 4e-3], [0.0, -0.015, 4e-3]], [0.0, 3e-3, 0.0]),
+                   across(0, [[0.0, 0.015, 4e-3], [0.0, -0.015, 4e-3]], [0.0, 3e-3, 0.0]),
                    (1e-3, 3e-3, 5e-3))}
 
 

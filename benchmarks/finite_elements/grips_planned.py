@@ -3,9 +3,10 @@ Planned grasps against finite elements of the whole grip: forces, ways and flags
 
 ``python -m benchmarks fem_grip`` plans for bodies and moduli, and asks ``whole_grip`` for some
 of the grasps of each. Error of the force: of the worst finger against two bounds, no friction
-and sticking pads; the number is how far the plan lies outside of what is between them. Where a
-grasp is not right, the finite elements may be too coarse: it is judged again with finer ones,
-and counts as the finest say.
+and sticking pads; the number is how far the plan lies outside of what is between them. The way is
+judged against no friction alone, and told against both bounds as well. Where a grasp is not
+right, the finite elements may be too coarse: it is judged again with finer ones, and counts as
+the finest say.
 """
 
 import argparse
@@ -39,7 +40,8 @@ EDGE_SHARE = 0.5
 #: Times that triangles of links and bodies are quartered, onto their curved surfaces.
 LINK_QUARTERS, BODY_QUARTERS = 2, 1
 HEAD = ('| body | E [kPa] | grasp | model | flags | force [N] | free [%] | sticking [%] | '
-        'outside [%] | way [mm] | off [%] | right | edge [mm] | nodes | s |\n' + '|---' * 15 + '|')
+        'outside [%] | way [mm] | off [%] | outside [%] | right | edge [mm] | nodes | s |\n'
+        + '|---' * 16 + '|')
 
 
 def body_named(name: str, modulus: float, data: Path) -> GraspObject:
@@ -93,6 +95,12 @@ def planned_forces(grasp, names) -> np.ndarray:
         for name in names])
 
 
+def beyond(values, first, second) -> np.ndarray:
+    """Return how far values lie outside of what is between two bounds, over the nearer [-]."""
+    low, high = np.minimum(first, second), np.maximum(first, second)
+    return np.where(values < low, values / low, np.maximum(values / high, 1.0)) - 1.0
+
+
 def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
     """Return what the plan and finite elements say of a grasp."""
     links = pressing_links(hand, inverse(grasp.T_object_settled) @ grasp.T_object_palm,
@@ -102,14 +110,13 @@ def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
     plan = planned_forces(grasp, [link.name for link in links])
     free, stuck = grip.press(False), grip.press(True)
     errors = np.array([plan / free.sizes - 1.0, plan / stuck.sizes - 1.0])
-    low, high = (np.array([free.sizes, stuck.sizes]).min(axis=0),
-                 np.array([free.sizes, stuck.sizes]).max(axis=0))
-    outside = np.where(plan < low, plan / low, np.maximum(plan / high, 1.0)) - 1.0
+    outside = beyond(plan, free.sizes, stuck.sizes)
     way = grasp.max_displacement / free.largest - 1.0
     worst = int(np.abs(outside).argmax())
     return {'forces': plan, 'free': errors[0, np.abs(errors[0]).argmax()],
             'stuck': errors[1, np.abs(errors[1]).argmax()], 'outside': outside[worst],
             'way': way, 'nodes': len(grip.places), 'edge': edge,
+            'way_outside': float(beyond(grasp.max_displacement, free.largest, stuck.largest)),
             'right': bool(np.abs(outside).max() <= FORCE and abs(way) <= WAY)}
 
 
@@ -138,7 +145,8 @@ def row_of(name: str, modulus: float, grasp, found: dict, seconds: float) -> str
             + ', '.join(f'{force:.2f}' for force in found['forces'])
             + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
             f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
-            f'{100 * found["way"]:+.0f} | {"yes" if found["right"] else "no"} | '
+            f'{100 * found["way"]:+.0f} | {100 * found["way_outside"]:+.0f} | '
+            f'{"yes" if found["right"] else "no"} | '
             f'{1e3 * found["edge"]:.1f} | {found["nodes"]} | {seconds:.0f} |')
 
 

@@ -65,6 +65,12 @@ def _three(height):
     return centre.around(60.0, -60.0, 180.0, heights=(height,) * 3)
 
 
+#: Way between the middles of fingers that all but touch [m], and the angle about the middle of
+#: the ball that they have there when they are 5 mm deep [deg].
+NEAR = 2.05 * centre.FINGER_RADIUS
+NEAR_ANGLE = float(np.rad2deg(np.arcsin(0.5 * NEAR / (0.04 + centre.FINGER_RADIUS - 5e-3))))
+
+
 CASES = {
     **{name: Case(*case) for name, case in centre.CASES.items()},
     'bread roll': Case(partial(shapes.ellipsoid, (0.05, 0.04, 0.03), 3e-3),
@@ -72,6 +78,13 @@ CASES = {
                        (1e-3, 3e-3, 5e-3)),
     'cup, wall 3 mm': Case(partial(cup_mesh, 0.04, 3e-3, 0.09, 4e-3), _three(0.045),
                            (3e-4, 7e-4, 1.2e-3), 2e-4),
+    'ball, fingers near': Case(
+        centre.CASES['ball'][0], centre.around(NEAR_ANGLE, -NEAR_ANGLE, 180.0,
+                                               heights=(0.0,) * 3), (1e-3, 3e-3, 5e-3)),
+    'foam block, fingers near': Case(
+        centre.CASES['foam block'][0], centre.across(
+            0, [[0.0, 0.5 * NEAR, 0.0], [0.0, -0.5 * NEAR, 0.0]], [0.0, 0.0, 0.0]),
+        (1e-3, 3e-3, 5.5e-3)),
     'bottle, wall 1 mm': Case(bottle_mesh, _three(0.06), (1e-4, 2e-4, 4e-4), 1e-4)}
 
 

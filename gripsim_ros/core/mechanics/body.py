@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
 from ..batches import (
-    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED,
-    PATCH_THIN, PATCH_THROUGH)
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_CLOSE, PATCH_REACHES_OBJECT_EDGE,
+    PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
 from ..bodies.mesh import sum_by_label, unit_rows
 from ..contact.geometry.curved_surface import joined_sides
@@ -24,6 +24,7 @@ from .boundary_elements.tangential_loads import TangentialLoads
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import (
     ContactForces, greatest_depths, PatchNodes, solve_contact_forces)
+from .contact.patch_moments import near_others
 from .contact.patch_resultants import (
     PatchResultants, press_alone, summarise_patches, validity_flags)
 from .contact.warm_start import WarmStarts
@@ -286,6 +287,7 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
         flags = _edge_flags(body, compliance, results, links, flags)
+        flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 
 
@@ -308,6 +310,18 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     least = np.maximum(EDGE_SPACINGS * compliance.surface.spacing, EDGE_RADII * results.radii)
     known = press_alone(links) & (body.ways_to_edges(results.points) >= least)
     return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
+
+
+def _near_flags(results: PatchResultants, links: IntArray, flags: IntArray) -> IntArray:
+    """
+    Return flags without those of neighbours whose effect on each other the compliance has.
+
+    It is between all nodes of all patches; patches that overlap, or are of one link, stay flagged.
+    """
+    if not (flags & PATCH_CLOSE).any():
+        return flags
+    apart = press_alone(links) & ~near_others(results.points, results.normals, results.radii, 0.0)
+    return np.where(apart, flags & ~PATCH_CLOSE, flags)
 
 
 def deform_body(body: ElasticBody, contact: ContactProblem,

@@ -9,10 +9,13 @@ import pytest
 pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make bench-setup`')
 
 from benchmarks.finite_elements import sections  # noqa: E402
-from benchmarks.finite_elements.cases import FINGER, RADIUS, grips  # noqa: E402
+from benchmarks.finite_elements.cases import (  # noqa: E402
+    FINGER, near_grip, Product, RADIUS, reference_rows, grips)
 from benchmarks.finite_elements.contact import PadContact, PadGroup, complementarity  # noqa: E402
 from benchmarks.finite_elements.harmonics import HarmonicBody  # noqa: E402
 from benchmarks.finite_elements.pads import BEGIN, DOUBTFUL, END, PAGE, compare  # noqa: E402
+from gripsim_ros.core.batches import PATCH_CLOSE  # noqa: E402
+from gripsim_ros.core.mechanics import ElasticBody, MechanicsOptions  # noqa: E402
 
 #: Discretisation at about fourteen cells per contact radius, and what the finite ball adds
 #: at a contact radius of a hundredth of its own.
@@ -25,6 +28,8 @@ RTOL_ROUNDOFF = 1e-9
 PROMISED = 0.1
 #: The map's errors are made with finer meshes; shares of the force.
 ATOL_MAP = 0.006
+#: The own compliance of a thick slab, by its default nodes.
+RTOL_NEAR = 0.015
 GRIPS = {grip.name: grip for grip in grips()}
 
 
@@ -98,6 +103,20 @@ def test_forces_without_a_flag_are_within_what_is_promised():
     inside, outside = compare(slab, 0.45)[0]
     assert not inside.flags & DOUBTFUL and abs(inside.error) < PROMISED
     assert outside.flags & DOUBTFUL and abs(outside.error) > PROMISED
+
+
+@pytest.mark.slow
+def test_fingers_near_each_other_press_as_finite_elements_by_the_own_compliance_alone():
+    # Gaps of 3.9 and 0.93 contact radii: as near as such fingers come.
+    grip = near_grip(0.02, 8.5e-3, (1.25e-3, 4.5e-3))
+    product = Product(grip, 0.3)
+    half, flags_of_half = product.rows()
+    product.body = ElasticBody(product.body.grasp_object, MechanicsOptions(elasticity='body'))
+    own, flags = product.rows()
+    exact = [row.force for row in reference_rows(grip, 0.3)[0]]
+    assert_allclose([row.force for row in own], exact, rtol=RTOL_NEAR)
+    assert not any(flags)
+    assert flags_of_half[-1] & PATCH_CLOSE and half[-1].force < (1.0 - PROMISED) * exact[-1]
 
 
 def test_the_published_map_promises_no_more_than_it_shows():

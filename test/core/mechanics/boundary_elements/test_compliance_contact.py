@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import pytest
 from compliance_cases import ball_response
 
-from gripsim_ros.core.batches import PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH
+from gripsim_ros.core.batches import (
+    PATCH_CLOSE, PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
@@ -129,6 +130,22 @@ def test_thin_is_what_the_nodes_do_not_resolve(slab):
     assert not solve_contact(slab['body'], contact, {}).flags.any()
     unresolved = replace(contact, thickness=np.array([2.0 * HALF, 0.99 * limit]))
     assert solve_contact(slab['body'], unresolved, {}).flags.tolist() == [0, PATCH_THIN]
+
+
+@pytest.mark.parametrize('elasticity, way, links, close', [
+    ('half_space', 0.015, (0, 1), True), ('body', 0.015, (0, 1), False),
+    ('body', 0.005, (0, 1), True), ('body', 0.015, (0, 0), True)])
+def test_neighbours_are_close_on_half_spaces_or_where_they_overlap_or_are_of_one_link(
+        slab, elasticity, way, links, close):
+    # Contact radii are about 3 mm.
+    one = paraboloid(0.04, 5e-4, 60)
+    places = one.points + [0.0, 0.0, HALF] - [0.5 * way, 0.0, 0.0]
+    left = replace(one, points=places, normals=-one.normals)
+    right = replace(left, points=places + [way, 0.0, 0.0])
+    nodes = replace(join(left, right), links=np.array(links))
+    contact = ContactProblem(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
+    flags = solve_contact(slab[elasticity], contact, {}).flags
+    assert ((flags & PATCH_CLOSE > 0) == close).all()
 
 
 def test_a_press_of_a_third_of_the_thickness_is_flagged(slab):
