@@ -241,6 +241,10 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         prepared = time.monotonic()
         stopped = run_with_workers(planner, pipeline, watch, processes)
         while planner.go_on():
+            if planner.finished:        # a small part of what takes no stage is done
+                if not watch(planner.progress):
+                    planner.stop()
+                continue
             if isinstance(planner, GraspPlanner) and isinstance(pipeline, Pipeline):
                 _prepare_own(planner, pipeline, own, watch)
             run_with_workers(planner, pipeline, watch, processes)

@@ -1,9 +1,10 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 
 from ..batches import (
     AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, GraspStateBatch)
@@ -32,6 +33,8 @@ from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
 from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
 
+#: Hypotheses for which a seated palm is looked for at once: a tenth of a second of a core.
+SEATED_AT_ONCE = 5
 #: Said of grasps of half-spaces where the object's own compliance was wanted.
 ENDED_EARLY = ("planning ended before the best were closed again with the object's own "
                'compliance: half-spaces answer')
@@ -127,7 +130,6 @@ class GraspPlanner(AskAndTell):
                           else max_hypotheses or options.max_hypotheses)
         self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
                                           self.load_cases)
-        self._is_wanted = is_wanted
         hypotheses, self.proposed = propose_hypotheses(
             grasp_object, hand, task, options, max_hypotheses or options.max_hypotheses, seed,
             is_wanted)
@@ -136,6 +138,9 @@ class GraspPlanner(AskAndTell):
             hypotheses, Verdicts(hand, self._reference, options), conditions)
         #: Answer of the first search, where it is one without grasps.
         self._without: _Answer | None = None
+        #: What is looked at for a search at seated palms, and what was found.
+        self._seating: Iterator[Hypothesis | None] | None = None
+        self._seated: list[Hypothesis] = []
         self._answer = self._search.answer
         super().__init__(self._stages_of(self._search, conditions), conditions)
 
@@ -186,7 +191,7 @@ class GraspPlanner(AskAndTell):
         Returns
         -------
         bool
-            Whether anything is asked for.
+            Whether it is to be called again once all work is finished; there may be none.
         """
         if self._searches_again():
             return True
@@ -200,24 +205,32 @@ class GraspPlanner(AskAndTell):
         return True
 
     def _searches_again(self) -> bool:
-        """Begin a search at seated palms where no grasp is left; return whether there is one."""
+        """Look for seated palms where no grasp is left, then search there; return whether so."""
         if self._answer.verdicts.grasps or self._stopped and self._search is self._first:
             return False
         if self._without is not None:
             self._search, self._answer = self._first, self._without
             return False
-        self._without, missed = self._answer, self._first.closings.missed
-        hypotheses = seated_hypotheses(
+        missed = self._first.closings.missed
+        self._seating = self._seating or seated_hypotheses(
             [closing.hypothesis for closing in missed.values()], self.grasp_object, self.hand,
-            self.task, self.options.closing, self._is_wanted)
-        if not hypotheses:
-            return False
+            self.task, self.options.closing)
+        looked = list(islice(self._seating, SEATED_AT_ONCE))
+        self._seated += [hypothesis for hypothesis in looked if hypothesis]
+        if looked:
+            return True
+        self._without = self._answer
+        if self._seated:
+            self._search_seated(missed)
+        return bool(self._seated)
+
+    def _search_seated(self, missed: Mapping[int, Closing]) -> None:
+        """Begin a search at seated palms; the others of ``missed`` keep their verdicts."""
         verdicts = Verdicts(self.hand, self._reference, self.options)
         verdicts.rejections = Counter(self.rejections) - Counter(
-            missed[hypothesis.number].reason for hypothesis in hypotheses)
-        self._search = self._search_of(hypotheses, verdicts, self.conditions)
+            missed[hypothesis.number].reason for hypothesis in self._seated)
+        self._search = self._search_of(self._seated, verdicts, self.conditions)
         self._answer, self._stages = self._found, self._stages_of(self._search, self.conditions)
-        return True
 
     def tell(self, batch_id: int, states: GraspStateBatch) -> None:
         """Take the answer to a question, as ``AskAndTell``; the second stage begins with one."""
@@ -295,8 +308,13 @@ class GraspPlanner(AskAndTell):
         waits = self.closed_again and not self._heard_again
         grasps = (self._found if waits else self._answer).verdicts.grasps
         step = (PREPARING if waits else CLOSING_AGAIN if self.closed_again
-                else '' if self._search is self._first else SEATED)
+                else SEATED if self._seats else '')
         return Progress(self._search.judged, self._total, len(grasps), grasps.best, step)
+
+    @property
+    def _seats(self) -> bool:
+        """Return whether seated palms are looked for, or searched."""
+        return self._search is not self._first or bool(self._seating and self._without is None)
 
     @property
     def contacts_evaluated(self) -> int:

@@ -207,8 +207,18 @@ def even_grips(monkeypatch):
         return len(normals) > 1 and np.linalg.norm(np.mean(normals, axis=0)) < LEAST_MEAN
 
     monkeypatch.setattr(fake_stages, '_balanced', even)
-    monkeypatch.setattr(planner_module, 'seated_hypotheses', lambda found, *_: [
-        moved_aside(hypothesis, -BESIDE) for hypothesis in found if hypothesis.number])
+    monkeypatch.setattr(planner_module, 'seated_hypotheses', lambda found, *_: iter([
+        moved_aside(hypothesis, -BESIDE) if hypothesis.number else None for hypothesis in found]))
+
+
+def go_on(planner):
+    """Go on until there is work again; return whether there is, and in how many parts."""
+    parts = 1
+    while planner.go_on():
+        if not planner.finished:
+            return True, parts
+        parts += 1
+    return False, parts
 
 
 def moved_aside(hypothesis, way):
@@ -231,7 +241,8 @@ def test_where_nothing_holds_palms_are_tried_where_a_free_object_comes_to_rest(
         ball, hand, world, even_grips, whole):
     planner = run_in_order(planner_beside(ball, hand), world)
     assert not planner.ranked() and sum(planner.rejections.values()) == HYPOTHESES
-    assert planner.go_on() and planner.progress.step == SEATED
+    assert planner.go_on() and planner.finished and planner.progress.step == SEATED
+    assert go_on(planner) == (True, -(-HYPOTHESES // planner_module.SEATED_AT_ONCE))
     assert planner.progress.evaluated == 1      # of one no seat was found
     carried(planner, world, 5) if whole else run_in_order(planner, world)
     progress = planner.progress
@@ -244,7 +255,7 @@ def test_verdicts_are_those_of_the_search_where_nothing_holds_at_rest_either(bal
     world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
     planner = run_in_order(new_planner(ball, hand), world)
     before, miss, asked = planner.rejections, planner.nearest_miss, world.questions
-    assert planner.go_on()
+    assert go_on(planner)[0]
     run_in_order(planner, world)
     assert world.questions > asked and not planner.go_on()
     assert planner.rejections == before and planner.progress.step == ''
@@ -260,6 +271,15 @@ def test_nothing_is_tried_again_after_a_stop_or_where_something_holds(ball, hand
     planner.stop()
     run_in_order(planner, world)
     assert not planner.go_on()
+
+
+def test_a_stop_while_seats_are_looked_for_leaves_the_verdicts(ball, hand):
+    world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
+    planner = run_in_order(new_planner(ball, hand), world)
+    before = planner.rejections
+    assert planner.go_on() and planner.finished
+    planner.stop()
+    assert not planner.go_on() and planner.rejections == before
 
 
 def test_trajectories_never_turn_back_and_start_at_the_open_hand(hand, reference):

@@ -5,8 +5,9 @@ A closing holds the object where it is. Where its forces do not balance there, a
 way to them: the palm is set to where it then is.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -30,10 +31,12 @@ MOST_SEATED = 60
 
 
 def seated_hypotheses(hypotheses: Iterable[Hypothesis], grasp_object: GraspObject,
-                      hand: HandModel, task: Task, dynamics: ClosingDynamics,
-                      is_wanted: Callable[[], bool] = lambda: True) -> list[Hypothesis]:
+                      hand: HandModel, task: Task, dynamics: ClosingDynamics
+                      ) -> Iterator[Hypothesis | None]:
     """
-    Return hypotheses with the palm where the object comes to rest between the fingers.
+    Yield hypotheses with the palm where the object comes to rest between the fingers.
+
+    Each takes some 20 ms: whoever serves others takes a few at a time.
 
     Parameters
     ----------
@@ -45,14 +48,12 @@ def seated_hypotheses(hypotheses: Iterable[Hypothesis], grasp_object: GraspObjec
     task : Task
         Its approach cone is respected.
     dynamics : ClosingDynamics
-    is_wanted : callable
-        Returns whether anybody still waits; where not, there are no more.
 
-    Returns
-    -------
-    list of Hypothesis
-        With their numbers and scores; those that push the object out, or touch it with one finger
-        alone, are left out.
+    Yields
+    ------
+    Hypothesis or None
+        For each, with its number and score; None for those that push the object out, touch it
+        with one finger alone, or would approach as the task does not allow.
 
     Notes
     -----
@@ -60,13 +61,10 @@ def seated_hypotheses(hypotheses: Iterable[Hypothesis], grasp_object: GraspObjec
     by a hand that opens at the new palm and closes on the object where it stands.
 
     """
-    found = [seated for number, hypothesis in enumerate(hypotheses)
-             if number < MOST_SEATED and is_wanted()
-             and (seated := seated_hypothesis(hypothesis, grasp_object, hand, dynamics))]
-    if not found:
-        return []
-    keep = in_approach_cone(np.array([h.T_object_palm for h in found]), hand, task)
-    return [hypothesis for hypothesis, kept in zip(found, keep) if kept]
+    for hypothesis in islice(hypotheses, MOST_SEATED):
+        seated = seated_hypothesis(hypothesis, grasp_object, hand, dynamics)
+        allowed = seated and in_approach_cone(seated.T_object_palm[None], hand, task)[0]
+        yield seated if allowed else None
 
 
 def seated_hypothesis(hypothesis: Hypothesis, grasp_object: GraspObject, hand: HandModel,

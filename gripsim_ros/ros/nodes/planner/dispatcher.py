@@ -66,6 +66,7 @@ class Dispatcher:
         self._events: queue.SimpleQueue = queue.SimpleQueue()
         self._sessions: deque[Session] = deque()
         self._out: dict[tuple[str, int], Outstanding] = {}
+        self._went_on: set[str] = set()     # sessions that did a part which asks nothing
         self._left: dict[tuple[str, int], float] = {}   # of ended sessions, and until when
         self._longest: WeakKeyDictionary[object, float] = WeakKeyDictionary()
         self._order = 0
@@ -326,6 +327,7 @@ class Dispatcher:
         """
         self._left = {key: until for key, until in self._left.items() if until > now}
         idle, credits = 0, self._settings.credits
+        self._went_on.clear()
         while self._sessions and idle < len(self._sessions):
             if len(self._out) >= credits or len(self._out) + len(self._left) >= 2 * credits:
                 return
@@ -342,12 +344,18 @@ class Dispatcher:
             return True
         if ask is None:
             waiting = any(item.session is session for item in self._out.values())
-            if waiting:
+            if waiting or session.request_id in self._went_on:
                 return False
-            if self._guarded(session, session.planner.go_on):
+            if not self._guarded(session, session.planner.go_on):
+                self._end(session, TIMED_OUT if session.cut_short else DONE, '')
                 return True
-            self._end(session, TIMED_OUT if session.cut_short else DONE, '')
-            return True
+            ask = self._guarded(session, session.planner.ask)
+            if session.done.is_set():
+                return True
+            if ask is None:     # others, and limits, come before its next part
+                self._went_on.add(session.request_id)
+                self._events.put(lambda: None)
+                return False
         item = Outstanding(session, ask, self._next_order())
         self._out[(session.request_id, ask.batch_id)] = item
         self._put(item, now)

@@ -68,21 +68,23 @@ def test_what_the_fingers_miss_is_left_out(beside):
     pose = beside[0].T_object_palm.copy()
     pose[:3, 3] += 0.2 * pose[:3, 0]
     far = replace(beside[0], T_object_palm=pose)
-    assert seated_hypotheses([far], ball(), HAND, Task(), OPTIONS.closing) == []
+    assert list(seated_hypotheses([far], ball(), HAND, Task(), OPTIONS.closing)) == [None]
 
 
 def test_seated_palms_keep_to_the_cone_of_approach(beside):
     some = beside[:1]
     (seated,) = seated_hypotheses(some, ball(), HAND, Task(), OPTIONS.closing)
     towards = seated.T_object_palm[:3, :3] @ HAND.approach
-    for axis, count in ((towards, 1), (-towards, 0)):
+    for axis, count in ((towards, True), (-towards, False)):
         task = Task(approach_direction=axis, approach_half_angle=0.1)
-        assert len(seated_hypotheses(some, ball(), HAND, task, OPTIONS.closing)) == count
+        (found,) = seated_hypotheses(some, ball(), HAND, task, OPTIONS.closing)
+        assert (found is not None) == count
 
 
-def test_there_are_no_more_than_so_many_and_none_where_nobody_waits(beside):
-    many = (MOST_SEATED + 2) * beside[:1]
-    counted = iter(range(len(many)))
-    seated_hypotheses(many, ball(), HAND, Task(), OPTIONS.closing,
-                      lambda: next(counted) is None)
-    assert next(counted) == MOST_SEATED
+def test_there_are_no_more_than_so_many_and_each_when_it_is_wanted(beside):
+    taken = []
+    many = (taken.append(k) or beside[0] for k in range(MOST_SEATED + 2))
+    found = seated_hypotheses(many, ball(), HAND, Task(), OPTIONS.closing)
+    next(found)
+    assert taken == [0]
+    assert len(list(found)) == MOST_SEATED - 1

@@ -586,6 +586,34 @@ class TwoStagePlanner(CountingPlanner):
         return Progress(min(len(self.told), 1), 1, 1, None, self.steps[-1])
 
 
+class PartsPlanner(CountingPlanner):
+    """Has parts to do that ask nothing."""
+
+    def __init__(self, parts):
+        super().__init__(0)
+        self.parts = parts
+
+    def go_on(self):
+        self.parts -= 1
+        return self.parts >= 0
+
+
+def test_others_and_limits_come_between_parts_that_ask_nothing(ring):
+    planner, late = PartsPlanner(4), PartsPlanner(100)
+    session = ring.begin('a', planner)
+    ring.begin('b', late, limit=1.0)
+    ring.step()
+    assert (planner.parts, late.parts) == (3, 99) and not ring.dispatcher._events.empty()
+    ring.begin('c', CountingPlanner(1))
+    ring.step()
+    assert ring.sent == [('c', 0, 0)] and planner.parts == 2
+    ring.step(2.0)
+    assert late.stopped
+    for _ in range(3):
+        ring.step()
+    assert session.done.is_set() and session.outcome == DONE
+
+
 @pytest.fixture
 def again(ring):
     """Return a planner whose second stage has asked, and its session."""
