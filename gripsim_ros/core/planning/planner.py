@@ -179,9 +179,10 @@ class GraspPlanner(AskAndTell):
         """
         Go on once all work is finished: search again, close the best again, or complete.
 
-        Where no hypothesis holds, those that came to contact are closed once more at palms where
-        a free object comes to rest between the fingers; where none of these holds either, the
-        verdicts are those of before.
+        Where no hypothesis holds, those that came to contact, or would not have balanced there,
+        are closed once more at palms where a free object comes to rest between the fingers; these
+        are looked for in parts of 0.1 s. Where none of them holds either, the verdicts are those
+        of before.
 
         In two stages the best are closed again with the object's own compliance, and these states
         alone make the ranking. Where there are none, ``stop()`` comes before as many as wanted

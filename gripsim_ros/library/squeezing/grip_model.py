@@ -66,8 +66,9 @@ class GripModel:
     sticking : (n,) float
         Slope of the force over the way where pads stick entirely, over that without friction;
         ones where it is not known [-].
-    slipping : (n,) float
-        That slope over that of ``forces``, where pads slip as their friction lets them [-].
+    stick_over_slip : (n,) float
+        Slope of the force where pads stick entirely, over that of ``forces``, where they slip
+        as their friction lets them [-].
     """
 
     hand: HandModel
@@ -83,7 +84,7 @@ class GripModel:
     quantitative: Array
     warnings: tuple[str, ...] = ()
     sticking: Array = field(default_factory=lambda: np.ones(len(SHARES)))
-    slipping: Array = field(default_factory=lambda: np.ones(len(SHARES)))
+    stick_over_slip: Array = field(default_factory=lambda: np.ones(len(SHARES)))
 
     def way(self, joints: Array) -> Array:
         """Return the ways (s,) of joints (s, J) beyond those of the model's touch [m]."""
@@ -126,10 +127,10 @@ class GripModel:
         _, last = self._place(modulus, force)
         return float(np.ptp(np.append(self.sticking[:last + 1], 1.0)) / np.sqrt(12.0))
 
-    def stiffest(self, modulus: float, force: float) -> float:
-        """Return the largest ratio by which pads that stick entirely would add to a force [N]."""
+    def most_sticking(self, modulus: float, force: float) -> float:
+        """Return what pads that stick entirely would multiply a force [N] by, at most [-]."""
         _, last = self._place(modulus, force)
-        return float(max(1.0, self.slipping[:last + 1].max()))
+        return float(max(1.0, self.stick_over_slip[:last + 1].max()))
 
     def is_quantitative(self, modulus: float, force: float) -> bool:
         """Return whether a force [N] is within the model's range for a modulus [Pa]."""
@@ -234,7 +235,7 @@ def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array)
                                in zip(model.links, model.points_link)])
                      for poses in (before, after))
     contacts = GripContacts(points, rotate(T_object_palm, model.directions), moved - points)
-    material, forces, pressures, sticking, slipping = squeeze.body.material, [], [], [], []
+    material, forces, pressures, sticking, ratios = squeeze.body.material, [], [], [], []
     for modulus, ways, row, pressed in zip(model.moduli, model.ways, model.forces,
                                            model.pressures):
         slopes = np.gradient(row, ways)
@@ -245,9 +246,9 @@ def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array)
         forces.append(grown)
         pressures.append(np.exp(_interpolate(places, logs, np.log(pressed))))
         sticking.append(stuck)
-        slipping.append(stuck / held)
+        ratios.append(stuck / held)
     return replace(model, forces=np.array(forces), pressures=np.array(pressures),
-                   sticking=np.max(sticking, axis=0), slipping=np.max(slipping, axis=0))
+                   sticking=np.max(sticking, axis=0), stick_over_slip=np.max(ratios, axis=0))
 
 
 def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState

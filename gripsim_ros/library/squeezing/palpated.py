@@ -123,7 +123,7 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         raise TaskError('the forces that were felt do not rise with the way of the fingers as '
                         'those of an elastic object between them would')
     if stiff:
-        least = fit.least(modulus, ONE_SIDED * deviation) / model.stiffest(modulus, force)
+        least = fit.least(modulus, ONE_SIDED * deviation) / model.most_sticking(modulus, force)
         return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
                        ways)

@@ -81,10 +81,10 @@ def test_coarse_joints_make_a_stiff_object_a_bound_and_leave_a_soft_one():
 
 
 @pytest.mark.parametrize('stuck', [1.0, 1.3, 2.0])
-def test_a_bound_holds_however_far_pads_stick(stuck, slipping=2.0):
+def test_a_bound_holds_however_far_pads_stick(stuck, most=2.0):
     """Forces up to twice those of pads that slip, where sticking could double them."""
-    model = replace(grip_model(), slipping=np.full(10, slipping),
-                    sticking=np.full(10, slipping))
+    model = replace(grip_model(), stick_over_slip=np.full(10, most),
+                    sticking=np.full(10, most))
     once = felt(2e5)
     more = FeltSqueeze(once.joints, once.forces * stuck)
     found = estimate_modulus(model, [more] * 3, RESOLUTION)
