@@ -43,7 +43,7 @@ LAYERS = {
     'hardware.execution': (
         'hold_plan, measurement, touch_plan, way < arm, feeling < actions, plan < closing, state '
         '< touch < holding < machine < report'),
-    'hardware.sim': ('options, setpoints < arm, palm, solids, stiffening < described_hand '
+    'hardware.sim': ('options, setpoints < arm, elements, palm, solids < described_hand '
                      '< hand_model < world_model < soft < world < pictures, touch'),
     'hardware.driver': 'emulator, options < link < motion, tactile < session',
     'ros': 'conversions, environment, programs, quality < markers < nodes < clients < record',

@@ -15,7 +15,7 @@ from .described_hand import IMPEDANCE
 from .hand_model import whole_hand
 from .options import SimulationOptions
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
-from .stiffening import stiffening
+from .elements import stiffening
 
 Array = NDArray[np.float64]
 

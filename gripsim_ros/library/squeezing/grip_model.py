@@ -9,7 +9,7 @@ from ...core.arrays import Array
 from ...core.bodies import GraspObject
 from ...core.errors import TaskError
 from ...core.hand import HandModel, forward_kinematics
-from ...core.planning.closing.grasp_state import GraspState
+from ...core.planning.closing.grasp_state import GraspState, sums_by_link
 from ...core.transforms import apply, inverse, rotate
 from ..in_process import mechanics_options
 from ..resources import load_default_hand
@@ -220,27 +220,36 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             held = squeeze.held_at(fraction)
             points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
                            held.state.peak_pressures.max(),
-                           held.balanced and held.state.quantitative))
+                           held.balanced and held.state.quantitative,
+                           sums_by_link(grip[0], held.state, held.state.areas)))
         table.append(points)
     model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
     known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
-    return _with_friction(model, squeeze, T_object_palm) if known else model
+    areas = np.array([[point[4] for point in row] for row in table])
+    return _with_friction(model, squeeze, T_object_palm, areas) if known else model
 
 
-def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array) -> GripModel:
-    """Return the model of a grip whose pads stick as far as friction lets them."""
+def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array, areas: Array
+                   ) -> GripModel:
+    """
+    Return the model of a grip whose pads stick as far as friction lets them.
+
+    Of each link's contact at each modulus and way the area is given, (m or 1, n, k) [m^2].
+    """
     before, after = (forward_kinematics(squeeze.hand, squeeze.joints_at(fraction)[None])[0]
                      for fraction in (0.0, CLOSED))
     points, moved = (np.array([apply(T_object_palm @ poses[link], point[None])[0] for link, point
                                in zip(model.links, model.points_link)])
                      for poses in (before, after))
-    contacts = GripContacts(points, rotate(T_object_palm, model.directions), moved - points)
+    directions, moves = rotate(T_object_palm, model.directions), moved - points
+    radii = np.broadcast_to(np.sqrt(areas / np.pi), (len(model.moduli), *areas.shape[1:]))
     material, forces, pressures, sticking, ratios = squeeze.body.material, [], [], [], []
-    for modulus, ways, row, pressed in zip(model.moduli, model.ways, model.forces,
-                                           model.pressures):
+    for modulus, ways, row, pressed, wide in zip(model.moduli, model.ways, model.forces,
+                                                 model.pressures, radii):
         slopes = np.gradient(row, ways)
         held, stuck = sticking_shares(
-            squeeze.body, contacts, modulus / material.youngs_modulus / slopes)
+            squeeze.body, GripContacts(points, directions, moves, wide),
+            modulus / material.youngs_modulus / slopes)
         grown = held[0] * row[0] + np.append(0.0, np.cumsum(held[1:] * np.diff(row)))
         logs, places = np.log(row), np.log(grown)
         forces.append(grown)

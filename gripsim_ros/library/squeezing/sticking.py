@@ -7,8 +7,10 @@ import numpy as np
 from ...core.arrays import Array
 from ...core.mechanics.body import ElasticBody
 
-#: Contacts press on nodes of the body's surface that are so near, over the nodes' spacing.
+#: Contacts press on nodes of the body's surface at least so far away, over the nodes' spacing.
 SPREAD = 1.0
+#: Least cosine between a contact's force and the normals of such nodes.
+FACING = 0.5
 #: Least part of the way of a grip that is the contacts' own [-].
 LEAST_LOCAL = 0.05
 #: Motions of a rigid body that move contacts by less than this, over the largest, are none [-].
@@ -30,11 +32,14 @@ class GripContacts:
         On the object where nothing sticks, along the normals, over half of their sum [-].
     motions : (k, 3) float
         Of the pads as the fingers close, in any unit.
+    radii : (n, k) float
+        Of circles as large as the contacts, at each force [m].
     """
 
     points: Array
     forces: Array
     motions: Array
+    radii: Array
 
 
 def sticking_shares(body: ElasticBody, contacts: GripContacts, compliances: Array
@@ -62,13 +67,12 @@ def sticking_shares(body: ElasticBody, contacts: GripContacts, compliances: Arra
     Notes
     -----
     Source: least complementary energy over the forces that balance, f' C f / 2 - f' v. C is the
-    body's between the contacts' middles (``TangentialLoads``), and of each contact what is
+    body's between the contacts (``TangentialLoads``), and of each contact what is
     missing of the compliance without friction, along the normal, and by Mindlin (1949) that times
     (2 - nu) / (2 (1 - nu)) along the surface. Departs: moments of single contacts do not count.
     """
     count, forces = len(contacts.points), contacts.forces.ravel()
     balanced = _balanced_forces(contacts.points)
-    far = _far_compliance(body, contacts.points)
     lengths = np.linalg.norm(contacts.forces, axis=1)
     normals = contacts.forces / lengths[:, None]
     ratio = body.material.poisson_ratio
@@ -76,7 +80,8 @@ def sticking_shares(body: ElasticBody, contacts: GripContacts, compliances: Arra
     along = np.einsum('ki,kj->kij', normals, normals)
     local = along + shear * (np.eye(3) - along)
     motions, held, sticking = contacts.motions.ravel(), [], []
-    for compliance in compliances:
+    for compliance, radii in zip(compliances, contacts.radii):
+        far = _far_compliance(body, contacts.points, normals, radii)
         missing = max(compliance - forces @ far @ forces, LEAST_LOCAL * compliance)
         whole = far.copy()
         for k in range(count):
@@ -99,11 +104,13 @@ def _balanced_forces(points: Array) -> Array:
     return np.asarray(rows[int((sizes > NO_MOTION * sizes[0]).sum()):].T)
 
 
-def _far_compliance(body: ElasticBody, points: Array) -> Array:
-    """Return how the middles of contacts move by forces on them (3k, 3k) [m/N]."""
+def _far_compliance(body: ElasticBody, points: Array, normals: Array, radii: Array) -> Array:
+    """Return how contacts with radii (k,) [m] move by forces on them (3k, 3k) [m/N]."""
     compliance, tangential = body.compliance, body.tangential_loads
     away = np.linalg.norm(compliance.points[:, None] - points, axis=2)
-    near = away <= np.maximum(away.min(axis=0), SPREAD * compliance.surface.spacing)
+    away[compliance.normals @ normals.T < FACING] = np.inf
+    least = np.maximum(radii, SPREAD * compliance.surface.spacing)
+    near = away <= np.maximum(away.min(axis=0), least)
     nodes, owners = np.nonzero(near)
     places = compliance.points[nodes]
     material = body.material

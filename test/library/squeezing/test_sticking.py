@@ -1,5 +1,7 @@
 """Pads that stick make an arch of what bends, as beam theory says, and hardly touch a ball."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,8 @@ from gripsim_ros.library.in_process import mechanics_options
 from gripsim_ros.library.squeezing.sticking import GripContacts, sticking_shares
 
 MODULUS, STICKS = 2e5, 5.0
+#: Contacts no larger than the nodes are apart, at up to three forces.
+SMALL = np.zeros((3, 3))
 #: Of the bar: height and half the distance of its supports [m].
 HEIGHT, REACH = 0.016, 0.06
 #: Way by force of the bar between three pads, simply supported [m/N].
@@ -32,7 +36,7 @@ def on_three():
     points = np.array([[0.0, 0.0, 0.5], [-7.5, 0.0, -0.5], [7.5, 0.0, -0.5]]) * [
         REACH / 7.5, HEIGHT, HEIGHT]
     forces = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 0.5], [0.0, 0.0, 0.5]])
-    return GripContacts(points, forces, forces)
+    return GripContacts(points, forces, forces, SMALL)
 
 
 def test_a_bar_on_pads_that_stick_is_a_pinned_beam(bar, on_three):
@@ -54,11 +58,19 @@ def test_soft_contacts_let_the_ends_go(bar, on_three):
     assert (np.diff(stuck) < 0.0).all() and stuck[-1] == pytest.approx(1.0, abs=0.02)
 
 
+def test_wide_contacts_hold_more(bar, on_three):
+    """What presses on much of the bar yields less itself than what presses on a spot."""
+    stuck = [sticking_shares(body(bar, STICKS), replace(on_three, radii=np.full((1, 3), radius)),
+                             np.array([0.5 * BENDING]))[1][0] for radius in (0.0, 0.015)]
+    assert stuck[1] > 1.05 * stuck[0]
+
+
 def test_a_ball_hardly_feels_it(bar):
     """Finite elements of grips of compact bodies differ by 1 to 4 % between the two."""
     angles = 2.0 * np.pi / 3.0 * np.arange(3)
     inward = -np.column_stack([np.cos(angles), np.sin(angles), np.zeros(3)])
-    contacts = GripContacts(-0.035 * inward, 2.0 / 3.0 * inward, inward)
+    contacts = GripContacts(-0.035 * inward, 2.0 / 3.0 * inward, inward,
+                            np.zeros((2, 3)))
     _, stuck = sticking_shares(body(shapes.sphere(0.035, 0.006), STICKS), contacts,
                                np.array([6.0, 12.0]) / MODULUS / 0.07)
     np.testing.assert_allclose(stuck, 1.0, atol=0.04)
@@ -66,6 +78,7 @@ def test_a_ball_hardly_feels_it(bar):
 
 def test_two_pads_have_no_thrust(bar):
     forces = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
-    pads = GripContacts(np.array([[0.0, 0.0, 0.5], [0.0, 0.0, -0.5]]) * HEIGHT, forces, forces)
+    pads = GripContacts(np.array([[0.0, 0.0, 0.5], [0.0, 0.0, -0.5]]) * HEIGHT, forces, forces,
+                        np.zeros((1, 2)))
     held, stuck = sticking_shares(body(bar, STICKS), pads, np.array([1e-3]))
     np.testing.assert_allclose([held, stuck], 1.0, rtol=1e-9)

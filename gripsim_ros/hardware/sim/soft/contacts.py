@@ -12,17 +12,21 @@ from ....core.hand import HandModel
 from ..hand_model import hand_as_simulated
 from ..options import SimulationOptions
 from ..world_model import node_name, SoftMesh, true_modulus
+from .mesh_compliance import MeshCompliance, Press
 from .touch_shape import Place, REACHES, TouchShape, TouchSurfaces
 
 Array = NDArray[np.float64]
 
-#: What a surface node of tetrahedra yields to its own force, times plane-strain modulus and edge:
-#: 0.85 to 1.15 on fTetWild's tetrahedra of 9 to 10 mm of a ball and an apple, nu 0.3.
-NODE_COMPLIANCE = 1.05
 #: How much sooner than at the tetrahedra a link may be pressed on [m].
 MARGIN = 1.5e-3
 #: Share of the way to what is missing that is gone in a step.
 PACE = 0.5
+#: MuJoCo's tetrahedra (Saint Venant-Kirchhoff) soften as they are compressed: under even pressure
+#: p by 3/2 (p/E)^2 of the depth to which it reaches. So they yield this times (p/E*)^2 and the
+#: root of the area more: in tension 1.4 to 3 less, under balls 2.6 to 6, where meshes told.
+SOFTENING = 3.0
+#: Most of that over what they yield.
+MOST_SOFTENING = 0.3
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
 
@@ -35,15 +39,27 @@ class _Touch:
     contacts: list[tuple[float, int]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
     force: float = 0.0
-    #: Of the nodes, and of MuJoCo's contacts.
+    #: Of what nodes yield near the contact, and of MuJoCo's contacts.
     compliance: float = 0.0
     softness: float = 0.0
     depth: float = 0.0
+    #: On which tetrahedra are pressed [m^2], times plane-strain modulus [N].
+    area: float = 1.0
+    hardness: float = 1.0
+    #: What the body yields farther away beyond what tetrahedra do [m].
+    lack: float = 0.0
     #: Where forces act on the surface of the tetrahedra (k, 3) [m], their shares (k,), the mean.
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     shares: Array = field(default_factory=lambda: np.zeros(0))
+    press: Press | None = None
     place: Place | None = None
     shape: TouchShape | None = None
+
+    def yields(self, force: float) -> float:
+        """Return how far nodes yield near the contact [m]."""
+        even = self.compliance * force
+        softer = SOFTENING * (force / self.hardness)**2 * float(np.sqrt(self.area))
+        return even + min(MOST_SOFTENING * even, softer)
 
 
 class SoftContacts:
@@ -52,11 +68,11 @@ class SoftContacts:
 
     A fingertip presses on some millimetres, tetrahedra have edges of ten and more: three nodes
     bear what one small spot would, and the object is felt several times as stiff as it is. What
-    nodes yield near a contact is known (``NODE_COMPLIANCE`` for a node's own force, Boussinesq's
-    1 / (pi E* r) for those of others), and what the contact would by the gap of the surfaces
-    (``ContactLaw``). A link may go as much deeper as is missing before it is pressed on. Where a
-    contact is as large as the tetrahedra and a single node bears it, they are too soft: it is
-    pressed on sooner.
+    nodes yield beside what the body would under pressure as wide, and what a half-space would
+    under that, are known (``MeshCompliance``), and what it would under the contact by the gap of
+    the surfaces (``ContactLaw``). A link may go as much deeper as is missing before it is pressed
+    on. Where a contact is as large as the tetrahedra and a single node bears it, they are too
+    soft: it is pressed on sooner.
 
     Parameters
     ----------
@@ -75,14 +91,15 @@ class SoftContacts:
         import mujoco
         model.flex_margin[:] = MARGIN
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE    # rows are read as such
-        self._soft, self._plane_modulus = soft, modulus / (1.0 - poisson_ratio**2)
+        self._soft, self._modulus = soft, modulus
+        self._plane_modulus = modulus / (1.0 - poisson_ratio**2)
         self._surfaces = TouchSurfaces(links, surface, soft, self._plane_modulus)
+        self._mesh = MeshCompliance(soft, poisson_ratio)
         self._bodies = {name: model.body(name).id for name in links}
         self._node_of = np.full(model.nv, -1)
         for i in range(len(soft.nodes)):
             first = int(model.body(node_name(i)).dofadr[0])
             self._node_of[first:first + 3] = i
-        self._edges = surface_edges(soft)
         self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
         self._touches: dict[str, _Touch] = {}
         self._rotation = np.eye(3)      # of the object
@@ -108,16 +125,20 @@ class SoftContacts:
             found.setdefault(link, []).append((sign, i))
         self._touches = {link: self._touches.get(link, _Touch()) for link in found}
         for link, touch in self._touches.items():
-            distances = np.array([data.contact[i].dist for _, i in found[link]])
             touch.contacts = found[link]
             touch.rows = [int(data.contact[i].efc_address) for _, i in found[link]]
             if not touch.force > 0.0:
-                self._take(touch, link, data, np.eye(len(distances))[distances.argmin()])
+                nearest = int(np.argmin([data.contact[i].dist for _, i in found[link]]))
+                self._take(touch, link, data, np.eye(len(touch.rows))[nearest])
+        self._yield_as_mesh()
+        for link, touch in self._touches.items():
+            distances = np.array([data.contact[i].dist for _, i in touch.contacts])
             shape = self._shape(touch, link)
             gap = self._surfaces.gap(link, shape, touch.points, touch.shares)
-            way = max(0.0, touch.compliance * touch.force + gap - float(distances.min()))
-            missing = max(-MARGIN, way - gap
-                          - (touch.compliance + touch.softness) * shape.law.force(way))
+            way = max(0.0, touch.yields(touch.force) + gap - float(distances.min()))
+            force = shape.law.force(way)
+            missing = max(-MARGIN, way - gap - touch.yields(force) - touch.softness * force
+                          + touch.lack)
             touch.depth += PACE * (missing - touch.depth)
             data.efc_pos[touch.rows] += touch.depth
 
@@ -140,7 +161,6 @@ class SoftContacts:
         touch.shares = forces[pressing] / forces[pressing].sum()
         nodes, rows = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
         shares = np.bincount(rows, np.concatenate([part[1] for part in parts]))
-        touch.compliance = self._node_compliance(nodes, shares / shares.sum())
         contacts = [data.contact[touch.contacts[k][1]] for k in pressing]
         normal = sum(share * touch.contacts[k][0] * contact.frame[:3]
                      for share, k, contact in zip(touch.shares, pressing, contacts))
@@ -149,6 +169,20 @@ class SoftContacts:
         turn = data.xmat[body].reshape(3, 3)
         touch.place = Place(turn.T @ (position - data.xpos[body]), touch.shares @ touch.points,
                             frame @ turn, frame @ self._rotation)
+        touch.press = Press(nodes, shares / shares.sum(), touch.place.object_frame[2])
+
+    def _yield_as_mesh(self) -> None:
+        """Take what tetrahedra yield to the forces of all links, and what the body would."""
+        touches = list(self._touches.values())
+        if not touches:
+            return
+        near, excess, areas = self._mesh.compliances([touch.press for touch in touches])
+        own = np.maximum(0.0, np.diag(excess))
+        lacks = (np.diag(own) - excess) @ [touch.force for touch in touches] / self._modulus
+        compliances = (near + own) / self._modulus
+        for touch, compliance, lack, area in zip(touches, compliances, lacks, areas):
+            touch.compliance, touch.lack, touch.area = float(compliance), float(lack), float(area)
+            touch.hardness = self._plane_modulus * touch.area
 
     def _shape(self, touch: _Touch, link: str) -> TouchShape:
         """Return the surfaces where a link touches; they are looked at anew where it slides."""
@@ -177,15 +211,6 @@ class SoftContacts:
         outer = self._outer[nodes] if self._outer[nodes].any() else slice(None)
         return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
 
-    def _node_compliance(self, nodes: NDArray[np.intp], shares: Array) -> float:
-        """Return what nodes yield near a contact that presses on them with shares of 1 N [m]."""
-        points = self._soft.nodes[nodes]
-        away = np.linalg.norm(points[:, None] - points[None], axis=2)
-        np.fill_diagonal(away, np.inf)
-        own = NODE_COMPLIANCE * (shares**2 / self._edges[nodes]).sum()
-        return self._soft.stiffening * float(
-            own + shares @ (1.0 / (np.pi * away)) @ shares) / self._plane_modulus
-
 
 def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,
                      options: SimulationOptions) -> SoftContacts:
@@ -194,18 +219,3 @@ def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: Han
         model, soft, grasp_object.mesh, true_modulus(grasp_object, options),
         grasp_object.material.poisson_ratio,
         {link.name: link.mesh for link in hand_as_simulated(hand).links})
-
-
-def surface_edges(soft: SoftMesh) -> Array:
-    """
-    Return the edge of equal triangles as large as those at each node (N,) [m].
-
-    Inner nodes, on which contacts hardly press, have the mean.
-    """
-    corners = soft.nodes[soft.faces]
-    areas = 0.5 * np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0],
-                                          corners[:, 2] - corners[:, 0]), axis=1)
-    counts = np.bincount(soft.faces.ravel(), minlength=len(soft.nodes))
-    sums = np.bincount(soft.faces.ravel(), np.repeat(areas, 3), len(soft.nodes))
-    means = np.where(counts > 0, sums / np.maximum(counts, 1), areas.mean())
-    return np.sqrt(4.0 / np.sqrt(3.0) * means)

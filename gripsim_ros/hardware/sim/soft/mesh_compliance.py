@@ -1,0 +1,152 @@
+"""What large linear tetrahedra yield to forces on their surface, beside what the body does."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..world_model import SoftMesh
+from ..elements import ElasticElements
+
+Array = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+#: What a half-space yields to pressure that falls from a node to nothing at its neighbours, in the
+#: mean under that pressure, times plane-strain modulus and root of the triangles' area [-]: of six
+#: equal triangles round the node, and of two to four that are a quarter or a half, at an edge.
+HAT_COMPLIANCE, PART_HAT_COMPLIANCE = 1.23, 1.14
+#: Least cosine between a force and the normals of the triangles that it presses on.
+FACING = 0.5
+
+
+@dataclass(frozen=True)
+class Press:
+    """Shares (k,) of a force on nodes (k,), and where it comes from: a unit vector (3,)."""
+
+    nodes: Indices
+    shares: Array
+    normal: Array
+
+
+class MeshCompliance:
+    """
+    What tetrahedra of a soft object yield under links, and what the body would there.
+
+    The body's is told by quadratic tetrahedra of the same shape, whose surface bears the pressure
+    that nodes' shares stand for: from each node it falls to nothing at its neighbours.
+
+    Parameters
+    ----------
+    soft : SoftMesh
+    poisson_ratio : float
+    """
+
+    def __init__(self, soft: SoftMesh, poisson_ratio: float) -> None:
+        self._soft, self._plane_modulus = soft, 1.0 / (1.0 - poisson_ratio**2)
+        self._linear, self._quadratic = (
+            ElasticElements(soft.nodes, soft.corners, poisson_ratio, quadratic)
+            for quadratic in (False, True))
+        corners = soft.nodes[soft.faces]
+        crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        self._areas = 0.5 * np.linalg.norm(crossed, axis=1)
+        self._normals = crossed / (2.0 * self._areas[:, None])
+        order = np.argsort(soft.faces.ravel(), kind='stable')
+        self._starts = np.searchsorted(soft.faces.ravel()[order], np.arange(len(soft.nodes) + 1))
+        self._around = order // 3
+        #: Nodes that were pressed on, with the triangles that were, and their number.
+        self._spots: dict[tuple[int, bytes], int] = {}
+        self._spot_nodes: list[int] = []
+        self._own: list[float] = []
+        self._areas_pressed: list[float] = []
+        self._loads = [np.zeros((3 * len(elements.points), 0))
+                       for elements in (self._linear, self._quadratic)]
+        self._yields = [np.zeros((0, 0)), np.zeros((0, 0))]
+
+    def compliances(self, presses: Sequence[Press]) -> tuple[Array, Array, Array]:
+        """
+        Return what a half-space yields, and what tetrahedra yield more than the body.
+
+        Returns
+        -------
+        near : (k,) float
+            A half-space of the same material under each press, per modulus [1/m].
+        excess : (k, k) float
+            Where each press is, by the force of each; the mesh bears its part of the modulus
+            (``stiffening``) [1/m].
+        areas : (k,) float
+            On which even pressure has the same mean square as that of each press [m^2].
+        """
+        spots = [self._spots_of(press) for press in presses]
+        shares = np.zeros((2, len(presses), len(self._spot_nodes)))     # linear, quadratic
+        for k, (press, found) in enumerate(zip(presses, spots)):
+            shares[0, k, found] = press.shares
+            outer = self._starts[press.nodes + 1] > self._starts[press.nodes]
+            on = press.shares * (outer if outer.any() else 1.0)     # inner nodes are beneath
+            shares[1, k, found] = on / on.sum()
+        normals = np.array([press.normal for press in presses])
+        directed = (shares[..., None] * normals[:, None]).reshape(2, len(presses), -1)
+        linear, quadratic = (loads @ yields @ loads.T
+                             for loads, yields in zip(directed, self._yields))
+        nodes = self._soft.nodes[self._spot_nodes]
+        away = np.linalg.norm(nodes[:, None] - nodes[None], axis=2)
+        far = np.divide(1.0, np.pi * away, out=np.diag(np.asarray(self._own)), where=away > 0.0)
+        near = np.einsum('ka,ab,kb->k', shares[1], far, shares[1]) / self._plane_modulus
+        return near, self._soft.stiffening * linear - quadratic, \
+            1.0 / (shares[1]**2 @ (1.0 / np.array(self._areas_pressed)))
+
+    def _spots_of(self, press: Press) -> list[int]:
+        """Return the numbers of what a press presses on; it is computed when it is new."""
+        keys = []
+        for node in press.nodes:
+            triangles = self._around[self._starts[node]:self._starts[node + 1]]
+            facing = self._normals[triangles] @ press.normal > FACING
+            keys.append((int(node), (facing if facing.any() else ~facing).tobytes()))
+        new = [key for key in dict.fromkeys(keys) if key not in self._spots]
+        if new:
+            self._add(new)
+        return [self._spots[key] for key in keys]
+
+    def _add(self, keys: list[tuple[int, bytes]]) -> None:
+        loads: tuple[list[Array], list[Array]] = ([], [])
+        for node, bits in keys:
+            self._spots[node, bits] = len(self._spot_nodes)
+            self._spot_nodes.append(node)
+            around = self._around[self._starts[node]:self._starts[node + 1]]
+            facing = np.frombuffer(bits, dtype=bool)
+            pressed, area = self._hat(node, around[facing])
+            self._own.append((HAT_COMPLIANCE if facing.all() else PART_HAT_COMPLIANCE)
+                             / float(np.sqrt(area)))
+            self._areas_pressed.append(area)
+            loads[0].append(np.eye(len(self._linear.points))[node])
+            loads[1].append(pressed)
+        for kind, elements in enumerate((self._linear, self._quadratic)):
+            added = np.concatenate([np.kron(load[:, None], np.eye(3)) for load in loads[kind]],
+                                   axis=1)
+            both = np.hstack([self._loads[kind], added])
+            columns = both.T @ elements.displacements(added)
+            old = self._yields[kind].shape[0]
+            self._yields[kind] = np.block([[self._yields[kind], columns[:old]],
+                                           [columns[:old].T, columns[old:]]])
+            self._loads[kind] = both
+
+    def _hat(self, node: int, triangles: Indices) -> tuple[Array, float]:
+        """
+        Return forces (n,) on quadratic elements' nodes, 1 N in all, and the area pressed on.
+
+        Of pressure that falls linearly from a node to the far sides of triangles.
+        """
+        forces = np.zeros(len(self._quadratic.points))
+        if not len(triangles):      # an inner node
+            forces[node] = 1.0
+            return forces, 6.0 * float(self._areas.mean())
+        areas, corners = self._areas[triangles], self._soft.faces[triangles]
+        others = corners[corners != node].reshape(-1, 2)
+        sides = np.stack([others[:, 0], np.full(len(others), node)], axis=1), \
+            np.stack([others[:, 1], np.full(len(others), node)], axis=1)
+        np.add.at(forces, [node] * len(areas), areas / 30.0)
+        for k in (0, 1):
+            np.add.at(forces, others[:, k], -areas / 60.0)
+            np.add.at(forces, self._quadratic.middles(sides[k]), 2.0 * areas / 15.0)
+        np.add.at(forces, self._quadratic.middles(others), areas / 15.0)
+        return forces / forces.sum(), float(areas.sum())
