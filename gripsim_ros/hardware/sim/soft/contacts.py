@@ -27,6 +27,8 @@ PACE = 0.5
 SOFTENING = 3.0
 #: Most of that over what they yield.
 MOST_SOFTENING = 0.3
+#: Share of the way to what the mesh does that is gone in a step: nodes come and go at once.
+MESH_PACE = 0.1
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
 
@@ -44,7 +46,7 @@ class _Touch:
     softness: float = 0.0
     depth: float = 0.0
     #: On which tetrahedra are pressed [m^2], times plane-strain modulus [N].
-    area: float = 1.0
+    area: float = 0.0
     hardness: float = 1.0
     #: What the body yields farther away beyond what tetrahedra do [m].
     lack: float = 0.0
@@ -54,6 +56,14 @@ class _Touch:
     press: Press | None = None
     place: Place | None = None
     shape: TouchShape | None = None
+
+    def follow_mesh(self, compliance: float, lack: float, area: float, modulus: float) -> None:
+        """Take what the mesh does: at once where nothing was known, else by and by."""
+        pace = MESH_PACE if self.area > 0.0 else 1.0
+        self.compliance += pace * (compliance - self.compliance)
+        self.lack += pace * (lack - self.lack)
+        self.area += pace * (area - self.area)
+        self.hardness = self.area * modulus
 
     def yields(self, force: float) -> float:
         """Return how far nodes yield near the contact [m]."""
@@ -180,9 +190,8 @@ class SoftContacts:
         own = np.maximum(0.0, np.diag(excess))
         lacks = (np.diag(own) - excess) @ [touch.force for touch in touches] / self._modulus
         compliances = (near + own) / self._modulus
-        for touch, compliance, lack, area in zip(touches, compliances, lacks, areas):
-            touch.compliance, touch.lack, touch.area = float(compliance), float(lack), float(area)
-            touch.hardness = self._plane_modulus * touch.area
+        for touch, *found in zip(touches, compliances, lacks, areas):
+            touch.follow_mesh(*(float(value) for value in found), self._plane_modulus)
 
     def _shape(self, touch: _Touch, link: str) -> TouchShape:
         """Return the surfaces where a link touches; they are looked at anew where it slides."""
