@@ -57,8 +57,8 @@ class MeshCompliance:
         #: Nodes that were pressed on, with the triangles that were, and their number.
         self._spots: dict[tuple[int, bytes], int] = {}
         self._spot_nodes: list[int] = []
-        self._own: list[float] = []
-        self._areas_pressed: list[float] = []
+        #: Of each: area [m^2], and what a half-space yields under its pressure, times E* [1/m].
+        self._pressed: list[tuple[float, float]] = []
         self._loads = [np.zeros((3 * len(elements.points), 0))
                        for elements in (self._linear, self._quadratic)]
         self._yields = [np.zeros((0, 0)), np.zeros((0, 0))]
@@ -77,23 +77,25 @@ class MeshCompliance:
         areas : (k,) float
             On which even pressure has the same mean square as that of each press [m^2].
         """
-        spots = [self._spots_of(press) for press in presses]
-        shares = np.zeros((2, len(presses), len(self._spot_nodes)))     # linear, quadratic
-        for k, (press, found) in enumerate(zip(presses, spots)):
-            shares[0, k, found] = press.shares
+        numbers = [self._spots_of(press) for press in presses]
+        used = np.unique(np.concatenate(numbers))       # of all that were ever pressed on
+        shares = np.zeros((2, len(presses), len(used)))     # on linear and quadratic tetrahedra
+        for k, (press, found) in enumerate(zip(presses, numbers)):
             outer = self._starts[press.nodes + 1] > self._starts[press.nodes]
             on = press.shares * (outer if outer.any() else 1.0)     # inner nodes are beneath
-            shares[1, k, found] = on / on.sum()
+            shares[:, k, np.searchsorted(used, found)] = press.shares, on / on.sum()
         normals = np.array([press.normal for press in presses])
         directed = (shares[..., None] * normals[:, None]).reshape(2, len(presses), -1)
-        linear, quadratic = (loads @ yields @ loads.T
+        rows = (3 * used[:, None] + np.arange(3)).ravel()
+        linear, quadratic = (loads @ yields[np.ix_(rows, rows)] @ loads.T
                              for loads, yields in zip(directed, self._yields))
-        nodes = self._soft.nodes[self._spot_nodes]
+        areas, compliances = np.array([self._pressed[spot] for spot in used]).T
+        nodes = self._soft.nodes[[self._spot_nodes[spot] for spot in used]]
         away = np.linalg.norm(nodes[:, None] - nodes[None], axis=2)
-        far = np.divide(1.0, np.pi * away, out=np.diag(np.asarray(self._own)), where=away > 0.0)
+        far = np.divide(1.0, np.pi * away, out=np.diag(compliances), where=away > 0.0)
         near = np.einsum('ka,ab,kb->k', shares[1], far, shares[1]) / self._plane_modulus
-        return near, self._soft.stiffening * linear - quadratic, \
-            1.0 / (shares[1]**2 @ (1.0 / np.array(self._areas_pressed)))
+        excess = self._soft.stiffening * linear - quadratic
+        return near, excess, 1.0 / (shares[1]**2 @ (1.0 / areas))
 
     def _spots_of(self, press: Press) -> list[int]:
         """Return the numbers of what a press presses on; it is computed when it is new."""
@@ -115,9 +117,8 @@ class MeshCompliance:
             around = self._around[self._starts[node]:self._starts[node + 1]]
             facing = np.frombuffer(bits, dtype=bool)
             pressed, area = self._hat(node, around[facing])
-            self._own.append((HAT_COMPLIANCE if facing.all() else PART_HAT_COMPLIANCE)
-                             / float(np.sqrt(area)))
-            self._areas_pressed.append(area)
+            hat = HAT_COMPLIANCE if facing.all() else PART_HAT_COMPLIANCE
+            self._pressed.append((area, hat / float(np.sqrt(area))))
             loads[0].append(np.eye(len(self._linear.points))[node])
             loads[1].append(pressed)
         for kind, elements in enumerate((self._linear, self._quadratic)):
