@@ -185,7 +185,7 @@ def _row(angle, radius, depth, way, fine, bodies, surface) -> str:
         cells.append(f'{100.0 * (found.results.magnitudes[0] / force - 1.0):+.1f}')
         if k:
             spacing = body.compliance.surface.spacing
-            cells.append(f'{body.ways_to_edges(found.results.points[:1])[0] / spacing:.2f}')
+            cells.append(f'{body.edges.ways(found.results.points[:1])[0] / spacing:.2f}')
         cells.append('' if found.are_quantitative else 'yes')
     return '| ' + ' | '.join(cells) + ' |'
 
