@@ -55,7 +55,7 @@ def is_at_edge(body: ElasticBody, grasp) -> bool:
     """Return whether an edge of the object lies in or beside one of a grasp's contacts."""
     points = np.array([contact.point for contact in grasp.contacts])
     radii = np.array([contact.equivalent_radius for contact in grasp.contacts])
-    return bool((body.ways_to_edges(points) < NEAR_RADII * radii).any())
+    return bool((body.edges.ways(points) < NEAR_RADII * radii).any())
 
 
 def judge_all(candidate: Candidate, arguments) -> list[dict]:

@@ -23,7 +23,8 @@ LAYERS = {
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
-        '< deformation < options < body < indentation, state_builder < stage < published_stage'),
+        '< deformation < edges, options < body < indentation, state_builder < stage '
+        '< published_stage'),
     'core.mechanics.finite_strain': (
         'element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),

@@ -35,7 +35,8 @@ BLOCK = (0.05, 0.05, 0.04)
 BORNE = [(0.01, 5e-4, 7e-3, 1.772), (0.01, 5e-4, 5e-3, 1.654), (0.01, 5e-4, 3e-3, 1.430),
          (0.01, 1.5e-3, 7e-3, 9.071), (0.01, 1.5e-3, 5e-3, 8.177), (0.01, 1.5e-3, 3e-3, 6.851),
          (0.02, 5e-4, 7e-3, 2.500), (0.02, 5e-4, 5e-3, 2.284), (0.02, 5e-4, 3e-3, 1.923),
-         (0.02, 1.5e-3, 7e-3, 12.989), (0.02, 1.5e-3, 5e-3, 11.527), (0.02, 1.5e-3, 3e-3, 9.644)]
+         (0.02, 1.5e-3, 7e-3, 12.989), (0.02, 1.5e-3, 5e-3, 11.527), (0.02, 1.5e-3, 3e-3, 9.644),
+         (0.02, 1e-3, 1e-3, 3.975), (0.02, 5e-4, -2e-3, 0.473)]
 
 
 def bar_in_pad(modulus, shift, turn):
@@ -148,7 +149,7 @@ def block():
 
 
 @pytest.mark.parametrize('radius, depth, way, borne', BORNE)
-def test_no_pinch_at_an_edge_is_unflagged_that_finite_elements_deny(
+def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
         block, radius, depth, way, borne):
     surface, body = block
     both = []
@@ -163,8 +164,5 @@ def test_no_pinch_at_an_edge_is_unflagged_that_finite_elements_deny(
     found = solve_contact(body, ContactProblem(
         nodes, np.array([patch.flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
-    off = found.results.magnitudes[0] / borne - 1.0
-    assert abs(off) < 0.1 or not found.are_quantitative
-    # An edge farther than the body's nodes are apart is known, and a nearer one is not.
-    assert found.are_quantitative or way < 7e-3
-    assert off > 0.1 or way > 3e-3
+    # Half-spaces are off by 4 to 120 %.
+    assert found.are_quantitative == (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08)

@@ -13,7 +13,6 @@ from ..batches import (
     PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
 from ..bodies.mesh import sum_by_label, unit_rows
-from ..contact.geometry.curved_surface import joined_sides
 from ..errors import MeshError
 from ..hand import HandLink
 from ..numerics.kernels import njit
@@ -33,14 +32,12 @@ from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
+from .edges import BodyEdges
 from .options import MechanicsOptions
 
 
 #: Indentation of a ball over its contact radius, times E / (1 - nu^2) over the mean pressure.
 HERTZ_STRAIN = 0.75 * np.pi
-#: Least way from a centre of pressure to an edge of the body that its own compliance knows: over
-#: the distance of its nodes, and over the contact's radius [-].
-EDGE_SPACINGS, EDGE_RADII = 1.1, 0.9
 #: Largest cosine between the directions of patches on both faces of a wall.
 OPPOSED = -0.5
 
@@ -125,19 +122,9 @@ class ElasticBody:
         return farthest - np.einsum('pk,pk->p', points, directions)
 
     @cached_property
-    def _edges(self) -> Array:
-        """Return the ends (m, 2, 3) of the edges between smooth sides [m]."""
-        beside = joined_sides(self.mesh)[self.mesh.edge_faces]
-        return self.mesh.vertices[self.mesh.edges[beside[:, 0] != beside[:, 1]]]
-
-    def ways_to_edges(self, points: Array) -> Array:
-        """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
-        first, along = self._edges[:, 0], np.diff(self._edges, axis=1)[:, 0]
-        ways = points[:, None] - first
-        squares = np.maximum(np.einsum('mk,mk->m', along, along), np.finfo(float).tiny)
-        shares = np.einsum('pmk,mk->pm', ways, along) / squares
-        ways -= np.clip(shares, 0.0, 1.0)[..., None] * along
-        return np.sqrt(np.einsum('pmk,pmk->pm', ways, ways).min(axis=1, initial=np.inf))
+    def edges(self) -> BodyEdges:
+        """Return the edges between the body's smooth sides."""
+        return BodyEdges(self.mesh)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -307,8 +294,7 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     """Return flags without those of edges that the nodes of the body resolve."""
     if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
         return flags
-    least = np.maximum(EDGE_SPACINGS * compliance.surface.spacing, EDGE_RADII * results.radii)
-    known = press_alone(links) & (body.ways_to_edges(results.points) >= least)
+    known = press_alone(links) & body.edges.are_told(results.points, compliance)
     return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
 
 

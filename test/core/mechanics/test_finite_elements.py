@@ -8,13 +8,15 @@ import pytest
 
 pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make bench-setup`')
 
-from benchmarks.finite_elements import sections  # noqa: E402
+from benchmarks.finite_elements import edges, sections  # noqa: E402
 from benchmarks.finite_elements.cases import (  # noqa: E402
     FINGER, near_grip, Product, RADIUS, reference_rows, grips)
 from benchmarks.finite_elements.contact import PadContact, PadGroup, complementarity  # noqa: E402
 from benchmarks.finite_elements.harmonics import HarmonicBody  # noqa: E402
 from benchmarks.finite_elements.pads import BEGIN, DOUBTFUL, END, PAGE, compare  # noqa: E402
-from gripsim_ros.core.batches import PATCH_CLOSE  # noqa: E402
+from gripsim_ros.core.batches import PATCH_CLOSE, PATCH_REACHES_OBJECT_EDGE  # noqa: E402
+from gripsim_ros.core.bodies import GraspObject  # noqa: E402
+from gripsim_ros.core.contact import ContactMesh  # noqa: E402
 from gripsim_ros.core.mechanics import ElasticBody, MechanicsOptions  # noqa: E402
 
 #: Discretisation at about fourteen cells per contact radius, and what the finite ball adds
@@ -117,6 +119,27 @@ def test_fingers_near_each_other_press_as_finite_elements_by_the_own_compliance_
     assert_allclose([row.force for row in own], exact, rtol=RTOL_NEAR)
     assert not any(flags)
     assert flags_of_half[-1] & PATCH_CLOSE and half[-1].force < (1.0 - PROMISED) * exact[-1]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('angle, nearest', [(90.0, 2e-3), (60.0, 7e-3)])
+def test_contacts_beside_an_edge_press_as_finite_elements_where_they_are_not_flagged(
+        monkeypatch, angle, nearest):
+    # A ball of 40 mm, as flat as a fingertip, reaches over the edge from 5 mm on.
+    monkeypatch.setattr(edges, 'ELEMENT', 1.8e-3)
+    lean = 0.0 if angle == 90.0 else 1.0 / np.tan(np.deg2rad(angle))
+    fine, mesh = edges.LeaningBlock(lean), edges.whole_block(lean)
+    surface = ContactMesh.from_arrays(mesh.vertices, mesh.faces)
+    body = ElasticBody(GraspObject(mesh, edges.MATERIAL), MechanicsOptions(elasticity='body'))
+    told, depth = [], 1e-3
+    for radius in (0.01, 0.04):
+        for way in (7e-3, 4e-3, 2e-3, -4e-3):
+            found = edges.pinch(body, surface, radius, depth, way)
+            off = found.results.magnitudes[0] / fine.force(radius, depth, way) - 1.0
+            assert abs(off) < PROMISED or not found.are_quantitative
+            told += [way] * found.are_quantitative
+    assert found.flags[0] & PATCH_REACHES_OBJECT_EDGE
+    assert min(told) == nearest
 
 
 def test_the_published_map_promises_no_more_than_it_shows():

@@ -26,7 +26,8 @@ from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_fu
 from .integrals import assemble
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
-from .remesh import divided, QuadraticSurface, quadratic_surfaces
+from .remesh import (
+    cut_at_edges, divided, node_normals, quadratic_surfaces, QuadraticSurface)
 from .shell import solve_shell
 from .shell_nodes import least_wall, surface_of_wall
 
@@ -81,6 +82,12 @@ class BodyCompliance:
     def tree(self) -> VpTree:
         """Return the tree over the elements' parts."""
         return build_vp_tree(self.surface.points, self.surface.parts)
+
+    @cached_property
+    def edge_nodes(self) -> Array:
+        """Return the places ``(e, 3)`` of nodes at edges, which are there once for each side."""
+        places, counts = np.unique(self.points, axis=0, return_counts=True)
+        return np.asarray(places[counts > 1])
 
     def resolves(self, thickness: Array) -> BoolArray:
         """Return for each thickness [m] of the body if the nodes are dense enough for it."""
@@ -258,7 +265,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     nodes are apart, is a shell (``shell.py``). The free body: loads are balanced by
     tractions in proportion to rigid motions, and displacements have no mean rigid part. The
     neighbours' mean replaces what a node does to itself, where displacements and the kernel
-    do not cancel. Own arrangement.
+    do not cancel, but at edges, where neighbours tell less. Own arrangement.
     """
     if not -1.0 < poisson_ratio < 0.5:
         raise MaterialError(f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
@@ -269,23 +276,29 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
         raise MeshError('the faces must be wound counter-clockwise seen from outside, '
                         'got a mesh turned inside out')
     if pieces != 1:
-        raise MeshError(f'the mesh must be of one piece for a compliance of the whole body, '
+        raise MeshError('the mesh must be of one piece for a compliance of the whole body, '
                         f'got {pieces}')
     shell = _of_shell(mesh, poisson_ratio, node_count)
     if shell is not None:
         return shell
     for surface in quadratic_surfaces(mesh, node_count):
-        normals = node_normals(surface)
-        moves, inverse = solve_unit_loads(surface, normals, poisson_ratio)
+        cut, sources = cut_at_edges(surface, mesh)
+        normals = node_normals(cut)
+        moves, inverse = solve_unit_loads(surface, normals, poisson_ratio, cut.elements, sources)
         if _pushes_inwards(normals, moves):
-            graph = vertex_graph(edge_table(surface.parts).ends, len(normals))
             beyond = _beyond_half_space(normals, moves, inverse, poisson_ratio)
-            own = [beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
-                np.split(graph.indices, graph.indptr[1:-1]))]
-            beyond[np.arange(len(normals)), np.arange(len(normals))] = own
-            return BodyCompliance(surface.points, surface.elements, beyond,
+            _smooth_own(beyond, cut, np.bincount(sources)[sources] == 1)
+            return BodyCompliance(cut.points, cut.elements, beyond,
                                   MIN_SPACINGS * surface.spacing)
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
+
+
+def _smooth_own(beyond: NDArray[np.float32], surface: QuadraticSurface, smooth: BoolArray) -> None:
+    """Replace what smooth nodes do to themselves by the mean of what they do to neighbours."""
+    graph = vertex_graph(edge_table(surface.parts).ends, len(beyond))
+    own = np.array([beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
+        np.split(graph.indices, graph.indptr[1:-1]))])
+    beyond[smooth, smooth] = own[smooth]
 
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
@@ -338,34 +351,27 @@ def _count_pieces(mesh: TriangleMesh) -> int:
     return int((volumes > 0.0).sum())
 
 
-def node_normals(surface: QuadraticSurface) -> Array:
-    """Return unit normals ``(n, 3)`` into the body, means of the parts about each node."""
-    corners = surface.points[surface.parts]
-    outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    sums = np.zeros_like(surface.points)
-    for k in range(3):
-        np.add.at(sums, surface.parts[:, k], -outward)
-    return sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
-
-
-def solve_unit_loads(surface: QuadraticSurface, normals: Array,
-                     poisson_ratio: float) -> tuple[Array, Array]:
+def solve_unit_loads(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
+                     loaded: IntArray | None = None, sources: IntArray | None = None
+                     ) -> tuple[Array, Array]:
     """
     Return displacements by unit forces along normals, spread over each node's neighbourhood.
 
     Parameters
     ----------
     surface : QuadraticSurface
-    normals : (n, 3) float
+    normals : (k, 3) float
         Unit, into the body.
     poisson_ratio : float
+    loaded, sources : (m, 6) int, (k,) int, optional
+        Loads at the elements' nodes, and nodes of the loads, of ``cut_at_edges``; else one each.
 
     Returns
     -------
-    moves : (n, 3, n) float
-        Of node i by a force at node j, at E = 1 Pa and 1 N [m].
-    inverse : (n, n) float
-        Mean of 1/r from node i over the load at node j [1/m].
+    moves : (k, 3, k) float
+        At load i by load j, at E = 1 Pa and 1 N [m].
+    inverse : (k, k) float
+        Mean of 1/r from load i over load j [1/m].
 
     Notes
     -----
@@ -374,13 +380,14 @@ def solve_unit_loads(surface: QuadraticSurface, normals: Array,
     does not depend on how many there are.
     """
     points = surface.points
-    count = len(points)
-    motions = rigid_motions(points, nodal_areas(points, surface.elements))
-    matrix, loads, balance, inverse, areas = assemble(
-        points, surface.elements, normals, poisson_ratio, motions)
+    count, sources = len(points), np.arange(len(points)) if sources is None else sources
+    areas = nodal_areas(points, surface.elements)
+    motions = rigid_motions(points, areas)
+    matrix, loads, balance, inverse, _ = assemble(
+        points, surface.elements, normals, poisson_ratio, motions, loaded)
     flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)
     gram = flat.T @ (weights[:, None] * flat)
-    resultants = np.einsum('nak,na->kn', motions, normals)
+    resultants = np.einsum('nak,na->kn', motions[sources], normals)
     with threadpool_limits(limits=1, user_api='blas'):
         loads -= balance @ np.linalg.solve(gram, resultants)
         scale = float(np.abs(matrix.diagonal()).mean())
@@ -388,4 +395,4 @@ def solve_unit_loads(surface: QuadraticSurface, normals: Array,
         moves = lu_solve(lu_factor(matrix, overwrite_a=True, check_finite=False), loads,
                          overwrite_b=True, check_finite=False)
         moves -= flat @ np.linalg.solve(gram, flat.T @ (weights[:, None] * moves))
-    return moves.reshape(count, 3, count), inverse
+    return moves.reshape(count, 3, -1)[sources], inverse[sources]

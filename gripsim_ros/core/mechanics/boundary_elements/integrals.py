@@ -29,47 +29,53 @@ SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
 
 
 def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
-             rigid: Array) -> tuple[Array, Array, Array, Array, Array]:
+             rigid: Array, loaded: IntArray | None = None
+             ) -> tuple[Array, Array, Array, Array, Array]:
     """
     Return the boundary integrals of a closed surface at E = 1 Pa.
 
     Parameters
     ----------
-    points, normals : (n, 3) float
-        Nodes [m], and unit normals into the body along which they are loaded.
+    points : (n, 3) float
+        Nodes [m].
     elements : (m, 6) int
         Quadratic triangles: corners counter-clockwise seen from outside, then the middles
         of the sides 01, 12, 20.
+    normals : (l, 3) float
+        Unit normals into the body along which the loads act.
     poisson_ratio : float
     rigid : (n, 3, k) float
         Tractions at the nodes, linear on the elements' parts.
+    loaded : (m, 6) int, optional
+        Loads at the elements' nodes, of which an edge has one on each side; else the nodes.
 
     Returns
     -------
     traction : (3 n, 3 n) float
         Acts on the displacements of the nodes, free terms included.
-    loads : (3 n, n) float
+    loads : (3 n, l) float
         Right sides of hats of traction on the parts, along ``normals``, of force 1 N [m].
     balance : (3 n, k) float
         Right sides of the tractions ``rigid``.
-    inverse : (n, n) float
+    inverse : (n, l) float
         Mean of 1/r from a node over each hat [1/m].
     areas : (n,) float
-        Integral of each hat [m^2].
+        Integral of each node's hat [m^2].
     """
-    areas = nodal_areas(points, elements)
+    loaded = elements if loaded is None else loaded
+    areas = nodal_areas(points, elements, loaded, len(normals))
     far = (*far_points(points, elements), *part_sizes(points, elements))
-    return (*_assemble(points, elements, normals, poisson_ratio, rigid, far, areas), areas)
+    return (*_assemble(points, elements, loaded, normals, poisson_ratio, rigid, far, areas), areas)
 
 
 @njit(cache=True, nogil=True)
-def _assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
-              rigid: Array, far: tuple[Array, Array, Array, Array], areas: Array
-              ) -> tuple[Array, Array, Array, Array]:
+def _assemble(points: Array, elements: IntArray, loaded: IntArray, normals: Array,
+              poisson_ratio: float, rigid: Array, far: tuple[Array, Array, Array, Array],
+              areas: Array) -> tuple[Array, Array, Array, Array]:
     count, modes = len(points), rigid.shape[2]
     traction = np.zeros((3 * count, 3 * count))
-    loads, balance = np.zeros((3 * count, count)), np.zeros((3 * count, modes))
-    inverse, (places, outward, middles, sides) = np.zeros((count, count)), far
+    loads, balance = np.zeros((3 * count, len(areas))), np.zeros((3 * count, modes))
+    inverse, (places, outward, middles, sides) = np.zeros((count, len(areas))), far
     values, sums = np.empty((VALUES, FAR_COUNT)), np.empty((VALUES, 6))
     for i in range(count):
         rows = traction[3 * i:3 * i + 3]
@@ -80,18 +86,18 @@ def _assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: 
             else:
                 _near_sums(i, points, elements[e], poisson_ratio, sums)
             for k in range(6):
-                j = elements[e, k]
-                inverse[i, j] += sums[15, k] / areas[j]
+                j, n = elements[e, k], loaded[e, k]
+                inverse[i, n] += sums[15, k] / areas[n]
                 for a in range(3):
                     load = 0.0
                     for b in range(3):
                         value = sums[9 + SYMMETRIC[a, b], k]
-                        load += value * normals[j, b]
+                        load += value * normals[n, b]
                         for m in range(modes):
                             balance[3 * i + a, m] += value * rigid[j, b, m]
                         if j != i:
                             rows[a, 3 * j + b] += sums[3 * a + b, k]
-                    loads[3 * i + a, j] += load / areas[j]
+                    loads[3 * i + a, n] += load / areas[n]
         for j in range(count):
             if j != i:
                 rows[:, 3 * i:3 * i + 3] -= rows[:, 3 * j:3 * j + 3]

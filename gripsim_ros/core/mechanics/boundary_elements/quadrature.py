@@ -80,10 +80,17 @@ def far_points(points: Array, elements: IntArray) -> tuple[Array, Array]:
     return np.ascontiguousarray(places), np.ascontiguousarray(outward.transpose(1, 2, 0))
 
 
-def nodal_areas(points: Array, elements: IntArray) -> Array:
-    """Return the integral ``(n,)`` of each node's linear hat on the elements' parts [m^2]."""
+def nodal_areas(points: Array, elements: IntArray, loaded: IntArray | None = None,
+                count: int | None = None) -> Array:
+    """
+    Return the integral of each node's linear hat on the elements' parts [m^2].
+
+    Of the nodes ``(n,)``, or of as many loads as there are, ``loaded (m, 6)`` in the elements.
+    """
     weights = np.linalg.norm(far_points(points, elements)[1], axis=1)
-    return sum_by_label((weights @ FAR_HATS).reshape(-1, 1), elements.ravel(), len(points))[:, 0]
+    labels = elements if loaded is None else loaded
+    return sum_by_label((weights @ FAR_HATS).reshape(-1, 1), labels.ravel(),
+                        len(points) if count is None else count)[:, 0]
 
 
 def part_sizes(points: Array, elements: IntArray) -> tuple[Array, Array]:

@@ -13,9 +13,10 @@ import numpy as np
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.decimate import convex_hull, decimate_hull, decimate_mesh
-from ...bodies.mesh import sum_by_label, unit_rows
-from ...bodies.topology import edge_table
+from ...bodies.mesh import SMOOTH_ANGLE, sum_by_label, unit_rows
+from ...bodies.topology import connected_labels, edge_table
 from ...contact.geometry.closest_point import closest_points
+from ...contact.geometry.curved_surface import joined_sides
 from ...contact.geometry.vp_tree import build_vp_tree
 from ...errors import MeshError
 from ..quadratic_elements import PARTS
@@ -98,6 +99,52 @@ def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[Quadrati
 def divided(surface: QuadraticSurface, mesh: TriangleMesh) -> QuadraticSurface:
     """Return each element in four, with their nodes on the mesh; those there were come first."""
     return _on_mesh(mesh, surface.points, surface.parts)
+
+
+def cut_at_edges(surface: QuadraticSurface, mesh: TriangleMesh
+                 ) -> tuple[QuadraticSurface, IntArray]:
+    """
+    Return a surface whose nodes at edges of the body are there once for each side.
+
+    Parameters
+    ----------
+    surface : QuadraticSurface
+        Closed, of n nodes.
+    mesh : TriangleMesh
+        The body.
+
+    Returns
+    -------
+    QuadraticSurface
+        The same elements, of k nodes.
+    (k,) int
+        Of which of the n nodes each is a copy, rising.
+    """
+    elements, rows = surface.elements, np.arange(6 * len(surface.elements)).reshape(-1, 6)
+    tree = build_vp_tree(mesh.vertices, mesh.faces)
+    middles = surface.points[elements[:, 3:]].mean(axis=1)
+    facets = tree.faces[closest_points(tree, middles, np.inf)[2]]
+    sides, normals = joined_sides(mesh)[facets], unit_normals(surface.points[elements[:, :3]])
+    (first, k), (second, m) = (np.divmod(pair, 3)
+                               for pair in edge_table(elements[:, :3]).pairs[0].T)
+    smooth = ((sides[first] == sides[second])
+              | ((normals[first] * normals[second]).sum(axis=1) > np.cos(SMOOTH_ANGLE)))
+    pairs = [np.stack([rows[first, a], rows[second, b]], axis=1)[smooth]
+             for a, b in ((k, (m + 1) % 3), ((k + 1) % 3, m), (3 + k, 3 + m))]
+    labels = connected_labels(np.concatenate(pairs), rows.size)
+    order, copies = np.unique(elements.ravel() * rows.size + labels, return_inverse=True)
+    sources = order // rows.size
+    return QuadraticSurface(surface.points[sources], copies.reshape(-1, 6)), sources
+
+
+def node_normals(surface: QuadraticSurface) -> Array:
+    """Return unit normals ``(n, 3)`` into the body, means of the parts about each node."""
+    corners = surface.points[surface.parts]
+    outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    sums = np.zeros_like(surface.points)
+    for k in range(3):
+        np.add.at(sums, surface.parts[:, k], -outward)
+    return sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
 
 
 def _bases(mesh: TriangleMesh, node_count: int) -> Iterator[tuple[TriangleMesh, TriangleMesh]]:

@@ -19,7 +19,7 @@ from gripsim_ros.core.mechanics.boundary_elements.edge_collapse import coarse_tr
 from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble
 from gripsim_ros.core.mechanics.boundary_elements.quadrature import enclosed_volume, nodal_areas
 from gripsim_ros.core.mechanics.boundary_elements.remesh import (
-    QuadraticSurface, quadratic_surfaces)
+    cut_at_edges, QuadraticSurface, quadratic_surfaces)
 from compliance_cases import ball_response
 
 RADIUS, RATIO = 0.04, 0.3
@@ -311,8 +311,29 @@ def test_where_edges_could_be_halved_for_ever_it_ends(monkeypatch):
     assert_allclose(mesh.volume, box.volume, rtol=RTOL_ROUNDOFF)
 
 
+def test_nodes_at_edges_are_there_for_each_side_with_its_normal():
+    surface = quadratic_surface(BODIES['box'], 600)
+    cut, sources = cut_at_edges(surface, BODIES['box'])
+    assert_array_equal(cut.points, surface.points[sources])
+    assert_array_equal(sources[cut.elements], surface.elements)
+    on_faces = np.isclose(np.abs(surface.points), [0.025, 0.035, 0.05]).sum(axis=1)
+    assert_array_equal(np.bincount(sources), on_faces)
+    assert {1, 2, 3} == set(on_faces)
+    normals = compliances.node_normals(cut)
+    assert_allclose(np.abs(normals).max(axis=1), 1.0, rtol=RTOL_ROUNDOFF)
+    assert (np.einsum('ka,ka->k', normals, cut.points) < 0.0).all()
+
+
+@pytest.mark.parametrize('name', ['ball', 'ring', 'banana'])
+def test_nodes_of_a_smooth_body_are_there_once(name):
+    surface = quadratic_surface(BODIES[name], 900)
+    cut, sources = cut_at_edges(surface, BODIES[name])
+    assert_array_equal(sources, np.arange(len(surface.points)))
+    assert_array_equal(cut.elements, surface.elements)
+
+
 def test_a_surface_that_forces_pull_outwards_is_refused(monkeypatch):
-    monkeypatch.setattr(compliances, 'solve_unit_loads', lambda surface, normals, ratio: (
+    monkeypatch.setattr(compliances, 'solve_unit_loads', lambda surface, normals, *_: (
         -np.repeat(normals[:, :, None], len(normals), axis=2), np.zeros((len(normals), 3))))
     with pytest.raises(MeshError, match='a force would pull it outwards'):
         compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)

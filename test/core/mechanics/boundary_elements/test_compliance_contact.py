@@ -34,6 +34,8 @@ RTOL_SLAB = 0.03
 RTOL_LARGE = 2e-3
 #: Displacement of a ball's flanks over the depth of the press.
 ATOL_FLANK = 0.0025
+#: Uniform stress in a block, loaded up to its edges.
+RTOL_BLOCK = 0.012
 FEW = ComplianceOptions(900)
 
 
@@ -69,6 +71,27 @@ def pinch(depth, count=100, radius=0.04):
                        above.depths, above.patches, above.links)
     nodes = join(above, below)
     return ContactProblem(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
+
+
+@pytest.mark.parametrize('sides', [(0.05, 0.05, 0.04), (0.03, 0.03, 0.08), (0.02, 0.06, 0.06)])
+def test_a_block_pressed_on_its_whole_ends_yields_as_under_uniform_stress(sides):
+    # Half-spaces are off by -16, +105 and +55 %.
+    a, b, length = sides
+    depth, cell = 5e-3 * length, np.sqrt(a * b) / 18.0
+    x, y = (side * ((np.arange(cells) + 0.5) / cells - 0.5)
+            for side, cells in ((side, round(side / cell)) for side in (a, b)))
+    plane = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    count, up = len(plane), np.array([0.0, 0.0, 1.0])
+    ends = [(np.column_stack([plane, np.full(count, side * length / 2.0)]), -side * up)
+            for side in (1.0, -1.0)]
+    nodes = PatchNodes(np.concatenate([points for points, _ in ends]),
+                       np.repeat([normal for _, normal in ends], count, axis=0),
+                       np.full(2 * count, a * b / count), np.full(2 * count, depth),
+                       np.repeat([0, 1], count), np.arange(2))
+    body = elastic_body(shapes.box(sides), 'body', ComplianceOptions())
+    found = solve_contact(body, ContactProblem(nodes, np.zeros(2, int), np.full(2, length)), {})
+    assert_allclose(found.results.magnitudes, MODULUS * a * b * 2.0 * depth / length,
+                    rtol=RTOL_BLOCK)
 
 
 @pytest.mark.parametrize('depth', SLAB_FORCES)

@@ -1,0 +1,64 @@
+"""Edges of a body between its smooth sides, and where its own compliance tells them."""
+
+import numpy as np
+
+from ..arrays import Array, BoolArray
+from ..bodies import TriangleMesh
+from ..contact.geometry.curved_surface import joined_sides
+from .boundary_elements.body_compliance import BodyCompliance
+
+#: Least radius of the ball that touches both sides of an edge, one of them at a contact's centre
+#: of pressure, over the distance of the compliance's nodes, for the edge to be told [-].
+EDGE_BALL = 0.4
+#: Least way to an edge that those nodes do not keep, and largest way along it to one of its
+#: nodes, over their distance [-].
+EDGE_SPACINGS, NODE_SPACINGS = 1.1, 1.0
+
+
+class BodyEdges:
+    """
+    Edges of a body.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+        Closed.
+    """
+
+    def __init__(self, mesh: TriangleMesh) -> None:
+        beside = joined_sides(mesh)[mesh.edge_faces]
+        sharp = beside[:, 0] != beside[:, 1]
+        ends = mesh.vertices[mesh.edges[sharp]]
+        self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
+        # Of half the angle between the sides, which is (pi - turn) / 2; grooves as ridges.
+        self._tangents = 1.0 / np.tan(0.5 * np.abs(mesh.dihedral_angles[sharp]))
+
+    def _ways(self, points: Array) -> tuple[Array, Array]:
+        """Return distances (p, m) of points to all edges [m], and nearest places (p, m, 3)."""
+        offsets = points[:, None] - self._first
+        squares = np.maximum((self._along ** 2).sum(axis=1), np.finfo(float).tiny)
+        shares = np.clip(np.einsum('pmk,mk->pm', offsets, self._along) / squares, 0.0, 1.0)
+        feet = self._first + shares[..., None] * self._along
+        return np.sqrt(((points[:, None] - feet) ** 2).sum(axis=2)), feet
+
+    def ways(self, points: Array) -> Array:
+        """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
+        return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
+
+    def are_told(self, points: Array, compliance: BodyCompliance) -> BoolArray:
+        """
+        Return for each point (p, 3) if the body's own compliance tells all edges there.
+
+        Notes
+        -----
+        Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
+        """
+        spacing, (ways, feet) = compliance.surface.spacing, self._ways(points)
+        far = ways >= EDGE_SPACINGS * spacing
+        roomy = ways * self._tangents >= EDGE_BALL * spacing
+        kept, nodes = np.zeros_like(far), compliance.edge_nodes
+        near = np.nonzero(roomy & ~far)
+        if len(nodes):
+            gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
+            kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
+        return np.asarray((roomy & (far | kept)).all(axis=1))
