@@ -21,6 +21,7 @@ _PUBLIC = {
     'calibrate_material': 'library.squeezing.plates', 'evaluate_grasps': 'library.in_process',
     'find_material': 'library.in_process',
     'load_object': 'library.in_process', 'plan_grasps': 'library.in_process',
+    'plan_strongest': 'library.strongest',
     'squeeze_object': 'library.squeezing.plates',
     'squeeze_with_fingers': 'library.squeezing.fingers'}
 __all__ = sorted(_PUBLIC)

@@ -25,6 +25,7 @@ from gripsim_ros.core.transforms import from_pose
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.resources import load_default_hand
+from gripsim_ros.library.strongest import plan_strongest
 
 #: Mass of the objects named [kg], and of others: their contents are not in the tables.
 MASSES, MASS = {'peanuts': 0.2, 'yellowsaltcube': 0.5}, 0.4
@@ -42,8 +43,10 @@ SQUEEZES = (0.03, 0.06, 0.1)
 PULL_TIME = 1.0
 #: Way beyond the touch [rad] for pulls that grow, and the largest of them [m/s^2].
 PULL_SQUEEZE, MOST_PULL = 0.06, 120.0
-#: Grasps of our plan that are pulled.
-OURS = 10
+#: Grasps of our plan that are pulled, and the time for them [s].
+OURS, BUDGET = 10, 600.0
+#: Loads that grasps are planned and judged for.
+LOADS = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +130,29 @@ def pull(table: Path, arguments) -> None:
     body, held, task, grasps = scene(table, arguments)
     hand = load_default_hand()
     pulls = [pull_borne(g.T_object_palm, g.joints, held, hand, arguments.meshes) for g in grasps]
-    planned = plan_grasps(body, task, hand=hand, count=OURS)
-    ours = [pull_borne(g.T_object_palm, g.trajectory[-1], held, hand, arguments.meshes)
-            for g in planned.grasps]
     print(f'{table.stem.removeprefix("sdh_")}: {len(pulls)} published bear up to '
-          f'{max(pulls):.1f} m/s^2 (median {np.median(pulls):.1f}), {len(ours)} of ours up to '
-          f'{max(ours, default=0.0):.1f} (median {np.median(ours):.1f}, the first '
-          f'{ours[0] if ours else 0.0:.1f})', flush=True)
+          f'{max(pulls):.1f} m/s^2 (median {np.median(pulls):.1f})', flush=True)
+    pull_ours(body, held, task, hand, arguments)
+
+
+def pull_ours(body: GraspObject, held: HeldObject, task: Task, hand, arguments) -> None:
+    """Print the hardest pull that our grasps of an object bear, the gentlest and the strongest."""
+    for name, plan in (('planned', plan_grasps), ('strongest', plan_strongest)):
+        ours = [pull_borne(g.T_object_palm, g.trajectory[-1], held, hand, arguments.meshes)
+                for g in plan(body, task, hand=hand, count=OURS, budget=BUDGET).grasps]
+        print(f'    {name}: {len(ours)} of ours bear up to {max(ours, default=0.0):.1f} (median '
+              f'{np.median(ours or [0.0]):.1f}, the first {ours[0] if ours else 0.0:.1f})',
+              flush=True)
+
+
+def pull_mesh(file: Path, arguments) -> None:
+    """Print the hardest pulls of our grasps of any mesh."""
+    mesh = load_mesh(file).mesh
+    held = HeldObject(convex_pieces_of(mesh, CONCAVITY), MASS, arguments.friction,
+                      arguments.torsion)
+    body = GraspObject(mesh, Material(STIFFNESS, POISSON, MASS / mesh.volume, arguments.friction))
+    print(f'{file.stem}: {MASS} kg', flush=True)
+    pull_ours(body, held, LOADS, load_default_hand(), arguments)
 
 
 def scene(table: Path, arguments):
@@ -144,10 +163,9 @@ def scene(table: Path, arguments):
     held = HeldObject(convex_pieces_of(mesh, CONCAVITY), mass, arguments.friction,
                       arguments.torsion)
     body = GraspObject(mesh, Material(STIFFNESS, POISSON, mass / mesh.volume, arguments.friction))
-    task = Task(gravity_directions=np.array(SIX_AXES), gravity=ACCELERATION)
     grasps = read_table(table)
     chosen = np.linspace(0, len(grasps) - 1, min(arguments.count, len(grasps))).astype(int)
-    return body, held, task, [grasps[i] for i in chosen]
+    return body, held, LOADS, [grasps[i] for i in chosen]
 
 
 def examine(table: Path, arguments) -> list[dict]:
@@ -205,11 +223,16 @@ def main() -> None:
     parser.add_argument('--friction', type=float, default=FRICTION)
     parser.add_argument('--out', type=Path, help='write all records as JSON')
     parser.add_argument('--pull', action='store_true', help='pull ever harder, ours beside')
+    parser.add_argument('--mesh', type=Path, nargs='+', help='pull our grasps of these alone')
     parser.add_argument('--read', type=Path, nargs='+', help='report records written before')
     add_options(parser)
     arguments = parser.parse_args()
-    if not (arguments.folder or arguments.read):
-        parser.error('--from DIR or --read FILE is needed')
+    if not (arguments.folder or arguments.read or arguments.mesh):
+        parser.error('--from DIR, --read FILE or --mesh FILE is needed')
+    for file in arguments.mesh or ():
+        pull_mesh(file, arguments)
+    if arguments.mesh:
+        return
     if arguments.pull:
         for table in sorted(arguments.folder.glob('sdh_*.csv')):
             pull(table, arguments)

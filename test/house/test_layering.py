@@ -39,7 +39,7 @@ LAYERS = {
         '< ask_and_tell, closings < evaluator, planner, published'),
     'library': ('boxes, display, own_compliance, resources, task_file, whole_motion, '
                 'workers < planned_arm, planned_object < grasp_file '
-                '< drawing, in_process < database, hands, squeezing'),
+                '< drawing, in_process < database, hands, squeezing, strongest'),
     'hardware': 'driver, execution, sim < palpation',
     'hardware.execution': (
         'hold_plan, measurement, touch_plan, way < arm, feeling < actions, plan < closing, state '

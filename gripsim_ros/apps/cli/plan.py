@@ -65,6 +65,9 @@ def plan(
         published: Annotated[bool, typer.Option(
             '--published', help='Plan as the grasp paper prints it, for comparison, see '
             'docs/model/published.md.')] = False,
+        strongest: Annotated[bool, typer.Option(
+            '--strongest', help='Rank by the load that fingers bear which press as hard as they '
+            'can, instead of the gentlest first.')] = False,
         elasticity: PlanElasticity = None, json: Json = False, out: Out = None,
         report: Annotated[Path | None, typer.Option(
             '--report', help='Write a self-contained HTML report.')] = None) -> int:
@@ -72,6 +75,10 @@ def plan(
     arm_task = read_arm(arm, object_pose, nodes, arm_way, other_arms)
     _check_elasticity(elasticity, nodes, database)
     _check_published(published, nodes, database, elasticity)
+    if strongest:
+        _check_strongest({
+            '--nodes': nodes, '--database': database, '--published': published, '--arm': arm,
+            '--elasticity': elasticity, '--robustness': robustness})
     for path in (out, report):
         check_writable(path)
     limits = PlanLimits(_limit('--count', count_), _limit('--hypotheses', hypotheses),
@@ -93,7 +100,8 @@ def plan(
         from .answers.nodes import plan_by_nodes
         answer, interrupted = plan_by_nodes(request, report is not None, elasticity or '')
     else:
-        answer, interrupted = plan_here(request, arm_task is not None, elasticity, published)
+        answer, interrupted = plan_here(request, arm_task is not None, elasticity, published,
+                                        strongest)
     if arm_task is not None:
         answer, stopped = _order_by_arm(answer, request, arm_task,
                                         (str(arm), str(other_arms or '')), elasticity)
@@ -153,6 +161,12 @@ def _check_published(published: bool, nodes: bool, database: str | None,
                          'alone')
 
 
+def _check_strongest(others: Mapping[str, object]) -> None:
+    for name, value in others.items():
+        if value:
+            raise InputError(f'--strongest does not go with {name}')
+
+
 def _way_unknown(request: PlanRequest, levels: Mapping[str, int]) -> dict[str, str]:
     from ...core.planning.manipulation.search import way_unknown
     if request.task.displacement_object is None:
@@ -209,13 +223,14 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
 
 
 def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | None = None,
-              published: bool = False) -> tuple[PlanAnswer, bool]:
+              published: bool = False, strongest: bool = False) -> tuple[PlanAnswer, bool]:
     """Plan; an arm chooses among all grasps that hold, and gets its share of the time."""
     from ...core.planning.published.rules import PublishedRules
     from ...core.planning.ranked_grasp import PUBLISHED
     from ...core.planning.task import ARM_TIME_SHARE
     from ...library.grasp_file import PlanAnswer
     from ...library.in_process import plan_grasps, planner_options
+    from ...library.strongest import plan_strongest
     from .progress import CompilationNews, PlanProgress
     hand, limits, options = read_hand(request.hand), request.limits, planner_options()
     wanted, budget, robustness = limits.count, limits.time, limits.robustness or None
@@ -223,7 +238,9 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
         wanted, robustness = limits.hypotheses or options.max_hypotheses, 0
         budget = (1.0 - ARM_TIME_SHARE) * (limits.time or options.max_planning_time)
     with CompilationNews('planning'), PlanProgress() as progress:
-        result = plan_grasps(
+        result = plan_strongest(
+            request.grasp_object, request.task, hand=hand, count=wanted, palms=limits.hypotheses,
+            budget=budget, seed=limits.seed, on_progress=progress) if strongest else plan_grasps(
             request.grasp_object, request.task, hand=hand, count=wanted,
             hypotheses=limits.hypotheses, budget=budget, seed=limits.seed,
             workers=limits.workers, robustness=robustness, on_progress=progress,

@@ -43,6 +43,13 @@ TOO_GENTLE = frozenset((CANNOT_BALANCE, DOES_NOT_HOLD, EXCESSIVE_PRESSURE, LET_G
 RIGID = 1.0e5
 
 
+def is_judged_by_touch(grasp_object: GraspObject, task: Task) -> bool:
+    """Return whether fingers may press an object as hard as they can, and wherever they come."""
+    material = grasp_object.material
+    return bool(np.isinf([material.max_pressure, material.force_limit]).all()
+                and material.youngs_modulus >= RIGID and not len(task.contact_region))
+
+
 class GraspEvaluator(AskAndTell):
     """
     Judge given palm poses and joint trajectories; asked and told as ``GraspPlanner``.
@@ -83,10 +90,7 @@ class GraspEvaluator(AskAndTell):
         self._moving = ClosingPredictions(grasp_object, hand, task, options.closing,
                                           self.load_cases)
         self._object, self._touch_margins = grasp_object, dict[int, float]()
-        material = grasp_object.material
-        self._stopped, self._rigid = False, bool(
-            np.isinf([material.max_pressure, material.force_limit]).all()
-            and material.youngs_modulus >= RIGID and not len(task.contact_region))
+        self._stopped, self._rigid = False, is_judged_by_touch(grasp_object, task)
         limits = closing_limits(grasp_object, hand, self._reference.load,
                                 self._reference.max_pressure, task.contact_region)
         self._closings = [GivenClosing(i, T, rows[-1], grasp_object, hand, options, limits)
@@ -141,15 +145,15 @@ class GraspEvaluator(AskAndTell):
         if not self._settlings.unfinished():
             grasp = self._moving.told(grasp)
         if self._closings:
-            return self._as_closed(i, grasp, reason)
+            return self._as_closed(i, grasp, reason, self._way_reason(states[:-1]))
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)
 
-    def _as_closed(self, i: int, grasp: RankedGrasp, reason: str) -> RankedGrasp:
+    def _as_closed(self, i: int, grasp: RankedGrasp, reason: str, way_reason: str) -> RankedGrasp:
         """Return a grasp that was closed with the verdict on that and what moved."""
         closed = self._closings[i].closed()
         report = ClosingReport(self._grasps[i][1][-1], closed.trajectory[0],
                                closed.trajectory[-1], grasp.margin, self._touch_margin(i))
-        reason = closed.reason or (reason and LET_GO)
+        reason = way_reason or closed.reason or (reason and LET_GO)
         grasp = replace(grasp, rank=i + 1, preshape=self.hand.preshapes[closed.preshape].name,
                         closing=report, stable=not reason, reason=reason, margin=closed.margin)
         return _as_touched(grasp, report.touch_margin) if self._rigid else grasp
@@ -165,14 +169,19 @@ class GraspEvaluator(AskAndTell):
                 some_loads(self.load_cases), self.options.closing)
         return self._touch_margins.get(i, np.nan)
 
-    def _reason(self, approach: list[GraspState], state: GraspState) -> str:
-        """Return why the closed hand or its approach fails, else ''."""
+    def _way_reason(self, approach: list[GraspState], *closed: GraspState) -> str:
+        """Return what the open hand meets on its approach, or the closed one, else ''."""
         if any(row.clearance.min() < self.options.min_clearance for row in approach):
             return OPEN_HAND_COLLIDES
-        if any(row.obstacle_clearance <= 0.0 for row in (*approach, state)):
+        if any(row.obstacle_clearance <= 0.0 for row in (*approach, *closed)):
             return SURROUNDINGS_COLLIDE
-        if any(row.self_clearance <= 0.0 for row in (*approach, state)):
-            return SELF_COLLISION
+        return SELF_COLLISION if any(
+            row.self_clearance <= 0.0 for row in (*approach, *closed)) else ''
+
+    def _reason(self, approach: list[GraspState], state: GraspState) -> str:
+        """Return why the closed hand or its approach fails, else ''."""
+        if way_reason := self._way_reason(approach, state):
+            return way_reason
         if len(np.unique(state.links)) < 2:
             return TOO_FEW_FINGERS
         if not within_region(state.points, self.task.contact_region).all():

@@ -29,6 +29,13 @@ LEAST, MOST, STEP, HALVINGS = 0.1, 64.0, 2.0, 4
 
 def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
                  rates: Array, loads: Array, dynamics: ClosingDynamics) -> float:
+    """Return the better of ``press_margins``, whose parameters these are."""
+    return max(press_margins(grasp_object, hand, T_object_palm, joints, rates, loads, dynamics))
+
+
+def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
+                  rates: Array, loads: Array, dynamics: ClosingDynamics, at_least: float = 0.0
+                  ) -> list[float]:
     """
     Return which multiple of the loads a free object bears in a hand that closed by touch.
 
@@ -46,11 +53,14 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
     loads : (c, 9) float
         Load cases, see ``grasp_map.load_cases``.
     dynamics : ClosingDynamics
+    at_least : float, optional
+        Whoever bears less need not be told apart: 0, after a part of the work.
 
     Returns
     -------
-    float
-        0 where the object is pushed out or fewer than two fingers touch.
+    list of float
+        For each of ``PRESS_SHARES``; 0 where the object is pushed out or fewer than two fingers
+        touch.
 
     Notes
     -----
@@ -63,19 +73,20 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
     moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
     command, touching = close_by_touch(moving, hand, opened, rates, dynamics)
     if len(touching) < 2:
-        return 0.0
+        return [0.0] * len(PRESS_SHARES)
     press = pressing_beyond(hand, rates, touching)
-    return max(_borne(moving.copy(), grasp_object, command, np.clip(
-        command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics)
-        for share in PRESS_SHARES)
+    return [_borne(moving.copy(), grasp_object, command, np.clip(
+        command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics, at_least)
+        for share in PRESS_SHARES]
 
 
 def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pressing: Array,
-           loads: Array, dynamics: ClosingDynamics) -> float:
+           loads: Array, dynamics: ClosingDynamics, at_least: float) -> float:
     """Return which multiple of the loads is borne by joints that are sent on."""
     squeeze(moving, command, pressing, dynamics)
     return _largest(lambda multiple: bears_loads(
-        moving.copy(), grasp_object, pressing, multiple * loads, dynamics, LOST_SHIFT, LOST_TURN))
+        moving.copy(), grasp_object, pressing, multiple * loads, dynamics, LOST_SHIFT, LOST_TURN),
+        at_least)
 
 
 def _opened(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
@@ -127,8 +138,10 @@ def close_by_touch(moving: MovingObject, hand: HandModel, opened: Array, rates: 
     return command, touching
 
 
-def _largest(bears: Callable[[float], bool]) -> float:
-    """Return the largest multiple that is borne, from 0 to ``MOST``."""
+def _largest(bears: Callable[[float], bool], at_least: float) -> float:
+    """Return the largest multiple that is borne, from 0 to ``MOST``; 0 below ``at_least``."""
+    if at_least > 0.0 and not bears(at_least):
+        return 0.0
     low, high = 0.0, LEAST
     while high < MOST and bears(high):
         low, high = high, high * STEP

@@ -289,3 +289,11 @@ def told(grasp: RankedGrasp, like: RankedGrasp | None) -> RankedGrasp:
     said = (f'much like hypothesis {like.hypothesis}, which ranks before: palm and contacts are '
             f'within {1e3 * CONTACT_NEAR:g} mm')
     return replace(grasp, warnings=(*grasp.warnings, said))
+
+
+def by_strength(grasps: Iterable[RankedGrasp]) -> list[RankedGrasp]:
+    """Return ranked grasps, those first that bear most; of those much alike the best first."""
+    def key(grasp: RankedGrasp) -> Key:
+        return False, False, 0, -grasp.margin, grasp.hypothesis
+    return [replace(told(grasp, like), rank=rank)
+            for rank, (grasp, like) in enumerate(as_choices(grasps, key), start=1)]

@@ -162,3 +162,16 @@ def test_a_question_without_answer_ends_the_closing(scene):
     judge.tell_failed(judge.ask().batch_id, 'lost')
     run(judge, pipeline)
     assert not judge.ranked()[0].stable and judge.ranked()[0].reason == 'lost'
+
+
+@pytest.mark.parametrize('open_row, stable', [(0, True), (-1, False)])
+def test_a_hand_that_cannot_come_there_is_not_stable_however_it_then_closes(
+        scene, open_row, stable):
+    ball, pipeline, planned = scene
+    rows = planned.trajectory[[open_row, -1]]
+    judge = GraspEvaluator(ball, HAND, Task(), planner_options(),
+                           [(planned.T_object_palm, rows)], close=True)
+    run(judge, pipeline)
+    (grasp,) = judge.ranked()
+    assert grasp.stable == stable and grasp.margin > 1.0
+    assert grasp.reason == ('' if stable else rejections.OPEN_HAND_COLLIDES)

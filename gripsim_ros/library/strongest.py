@@ -1,0 +1,101 @@
+"""Plan the grasps that bear most, instead of the gentlest."""
+
+from collections import Counter
+from collections.abc import Callable
+import time
+
+import numpy as np
+
+from ..core.bodies import GraspObject
+from ..core.errors import TaskError
+from ..core.hand import HandModel
+from ..core.planning import Progress, RankedGrasp, Task
+from ..core.planning.evaluator import is_judged_by_touch, RIGID
+from ..core.planning.moving_object.strongest import (
+    from_open_hand, strongest_palms, StrongPalm)
+from ..core.planning.ranking.assemble import by_strength
+from ..core.planning.task import check_counts
+from .in_process import (
+    checked_budget, evaluate_grasps, planner_options, PlanResult, warm_up)
+from .resources import load_default_hand
+
+#: Share of the budget that is left to judge the palms found [-].
+JUDGING_SHARE = 0.25
+NOT_PRESSED = ('the strongest grasps are for objects that joints may press as hard as they can: '
+               f'without max_pressure, max_force and contact_region, from {RIGID:g} Pa')
+
+
+def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
+                   hand: HandModel | None = None, count: int = 0, palms: int = 0,
+                   budget: float = 0.0, seed: int = 0,
+                   on_progress: Callable[[Progress], bool | None] | None = None) -> PlanResult:
+    """
+    Return grasps ranked by which multiple of the loads they bear as the fingers press on.
+
+    Each is closed and judged as ``evaluate_grasps(close=True)`` does: its ``margin`` is that
+    multiple. Palms also stand deeper than those that ``plan_grasps`` looks at.
+
+    Parameters
+    ----------
+    grasp_object : GraspObject
+    task : Task, optional
+    hand : HandModel, optional
+    count, palms : int
+        Grasps returned and palms looked at at most; 0: as the options' grasps and hypotheses.
+    budget : float
+        Wall time [s]; 0: as in the options.
+    seed : int
+        Turns the palms' rolls.
+    on_progress : callable, optional
+        Called with ``Progress`` before each palm; return False to judge those found so far.
+
+    Returns
+    -------
+    PlanResult
+        ``evaluated`` are the palms looked at, ``in_contact`` the best of them, which are judged;
+        ``rejections`` those of these that do not hold, by reason.
+
+    Raises
+    ------
+    TaskError
+        The object has a limit of pressure or force of its own or is too soft to be pressed with
+        all that the joints can, or contacts are allowed in a region alone; a count or the seed is
+        negative or no whole number, or the budget is negative.
+    """
+    check_counts(seed=seed, count=count, palms=palms)
+    hand, task, options = hand or load_default_hand(), task or Task(), planner_options()
+    if not is_judged_by_touch(grasp_object, task):
+        raise TaskError(NOT_PRESSED)
+    palms, asked = palms or options.max_hypotheses, time.monotonic()
+    budget = checked_budget(budget) or options.max_planning_time
+    warm_up()
+    begin, ended = time.monotonic(), list[int]()
+
+    def watch(tried: int) -> bool:
+        wanted = on_progress is None or on_progress(
+            Progress(tried, palms, 0, None)) is not False
+        if not wanted or time.monotonic() - begin > (1.0 - JUDGING_SHARE) * budget:
+            ended.append(tried)
+        return not ended
+
+    count = count or options.max_grasps
+    found, tried = strongest_palms(grasp_object, hand, task, options, count, palms, seed, watch)
+    judged = _judged(grasp_object, found, task, hand, options.trajectory_rows)
+    reasons = Counter(grasp.reason for grasp in judged if not grasp.stable)
+    return PlanResult(
+        grasps=by_strength([grasp for grasp in judged if grasp.stable])[:count],
+        rejections=dict(reasons.most_common()), evaluated=tried,
+        total=palms if ended else tried, in_contact=len(found), proposed=tried,
+        timed_out=bool(ended), first_stable_time=None,
+        planning_time=time.monotonic() - begin, loading_time=begin - asked)
+
+
+def _judged(grasp_object: GraspObject, palms: list[StrongPalm], task: Task, hand: HandModel,
+            rows: int) -> list[RankedGrasp]:
+    """Return what closing makes of palms, from their open hands on."""
+    opened = [np.repeat(hand.preshapes[palm.hypothesis.preshape].open[None], 2, axis=0)
+              for palm in palms]
+    judged = evaluate_grasps(
+        grasp_object, [(palm.hypothesis.T_object_palm, way) for palm, way in zip(palms, opened)],
+        task, hand=hand, close=True)
+    return [from_open_hand(grasp, palm, hand, rows) for grasp, palm in zip(judged, palms)]
