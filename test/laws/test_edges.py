@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose
+import trimesh
 
 from gripsim_ros.core.batches import PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.contact import (
     ContactMesh, MeshIndenter, PatchOptions, sample_patch, SphereIndenter)
 from gripsim_ros.core.mechanics import MechanicsOptions
@@ -166,3 +167,19 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
         np.array([patch.thickness for patch in both])), {})
     # Half-spaces are off by 4 to 120 %.
     assert found.are_quantitative == (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08)
+
+
+@pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])
+def test_edges_so_blunt_that_sides_may_be_curved_are_told_from_afar_alone(sections, told):
+    prism = trimesh.creation.cylinder(0.03, 0.08, sections=sections)
+    mesh = TriangleMesh(prism.vertices, prism.faces)
+    body = ElasticBody(GraspObject(mesh, Material(1e6, 0.4, 500.0, 0.5)), MechanicsOptions(
+        elasticity='body', compliance=ComplianceOptions(600)))
+    spacing, turn = body.compliance.surface.spacing, np.pi / sections
+    ridge = mesh.vertices[np.hypot(*mesh.vertices[:, :2].T).argmax()] * [1.0, 1.0, 0.0]
+    half = np.arctan2(ridge[1], ridge[0]) + np.pi / 2.0 + turn
+    along = np.array([np.cos(half), np.sin(half), 0.0])
+    points = ridge + np.array([[0.2], [0.7], [1.2]]) * spacing * along
+    assert_allclose(body.edges.ways(points), np.array([0.2, 0.7, 1.2]) * spacing, rtol=1e-6)
+    small = np.full(3, 0.1 * spacing)
+    assert body.edges.are_told(points, small, body.compliance).tolist() == [False, told, True]

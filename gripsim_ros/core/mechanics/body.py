@@ -294,7 +294,8 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     """Return flags without those of edges that the nodes of the body resolve."""
     if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
         return flags
-    known = press_alone(links) & body.edges.are_told(results.points, compliance)
+    known = press_alone(links) & body.edges.are_told(
+        results.points, results.radii, compliance)
     return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
 
 

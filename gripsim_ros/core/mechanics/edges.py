@@ -10,9 +10,11 @@ from .boundary_elements.body_compliance import BodyCompliance
 #: Least radius of the ball that touches both sides of an edge, one of them at a contact's centre
 #: of pressure, over the distance of the compliance's nodes, for the edge to be told [-].
 EDGE_BALL = 0.4
-#: Least way to an edge that those nodes do not keep, and largest way along it to one of its
-#: nodes, over their distance [-].
-EDGE_SPACINGS, NODE_SPACINGS = 1.1, 1.0
+#: Largest way from an edge to the nearest of its nodes, over their distance [-].
+NODE_SPACINGS = 1.0
+#: Turn of an edge below which sides may be curved beside it [rad]; least way to one, and to one
+#: that no nodes are at, over the distance of nodes and over the contact's radius [-].
+BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
 
 
 class BodyEdges:
@@ -30,8 +32,10 @@ class BodyEdges:
         sharp = beside[:, 0] != beside[:, 1]
         ends = mesh.vertices[mesh.edges[sharp]]
         self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
-        # Of half the angle between the sides, which is (pi - turn) / 2; grooves as ridges.
-        self._tangents = 1.0 / np.tan(0.5 * np.abs(mesh.dihedral_angles[sharp]))
+        turns = np.abs(mesh.dihedral_angles[sharp])     # grooves as ridges
+        self._blunt = turns < BLUNT_TURN
+        # Of half the angle between the sides, which is (pi - turn) / 2.
+        self._tangents = np.minimum(1.0, 1.0 / np.tan(0.5 * turns))
 
     def _ways(self, points: Array) -> tuple[Array, Array]:
         """Return distances (p, m) of points to all edges [m], and nearest places (p, m, 3)."""
@@ -45,19 +49,31 @@ class BodyEdges:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
 
-    def are_told(self, points: Array, compliance: BodyCompliance) -> BoolArray:
+    def are_told(self, points: Array, radii: Array, compliance: BodyCompliance) -> BoolArray:
         """
-        Return for each point (p, 3) if the body's own compliance tells all edges there.
+        Return for each contact if the body's own compliance tells all edges there.
+
+        Parameters
+        ----------
+        points : (p, 3) float
+            Centres of pressure [m].
+        radii : (p,) float
+            Of the contacts [m].
+        compliance : BodyCompliance
+
+        Returns
+        -------
+        (p,) bool
 
         Notes
         -----
         Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
         """
         spacing, (ways, feet) = compliance.surface.spacing, self._ways(points)
-        far = ways >= EDGE_SPACINGS * spacing
+        far = ways >= np.maximum(EDGE_SPACINGS * spacing, EDGE_RADII * radii)[:, None]
         roomy = ways * self._tangents >= EDGE_BALL * spacing
         kept, nodes = np.zeros_like(far), compliance.edge_nodes
-        near = np.nonzero(roomy & ~far)
+        near = np.nonzero(roomy & ~far & ~self._blunt)
         if len(nodes):
             gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
             kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
