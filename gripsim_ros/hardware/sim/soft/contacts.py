@@ -27,8 +27,9 @@ PACE = 0.5
 SOFTENING = 3.0
 #: Most of that over what they yield.
 MOST_SOFTENING = 0.3
-#: Share of the way to what the mesh does that is gone in a step: nodes come and go at once.
-MESH_PACE = 0.1
+#: Shares of the ways to what the mesh does, whose nodes come and go at once, and to what MuJoCo's
+#: contact yields that are gone in a step. A mesh that is followed by a tenth swings.
+MESH_PACE, SOFTNESS_PACE = 0.5, 0.1
 #: Most that MuJoCo's contact yields over what nodes do; at rest it is a twentieth. What swings
 #: overlaps for a moment, by which it would be pressed on the more.
 SOFTEST = 0.25
@@ -165,7 +166,7 @@ class SoftContacts:
                 overlap = float(overlaps @ forces) / touch.force
                 self._take(touch, link, data, forces)
                 softness = np.clip(overlap / touch.force, 0.0, SOFTEST * touch.compliance)
-                touch.softness += MESH_PACE * (float(softness) - touch.softness)
+                touch.softness += SOFTNESS_PACE * (float(softness) - touch.softness)
 
     def _take(self, touch: _Touch, link: str, data, forces: Array) -> None:
         """Take where a link's contacts press on it and on the nodes, by their forces (k,) [N]."""
