@@ -166,7 +166,9 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
         nodes, np.array([patch.flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
     # Half-spaces are off by 4 to 120 %.
-    assert found.are_quantitative == (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08)
+    assert (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08) == (way > -2e-3)
+    shallow = depth < 0.22 * found.results.radii[0]
+    assert found.are_quantitative == (way > 3e-3 or (shallow and way > -2e-3))
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])
@@ -182,4 +184,6 @@ def test_edges_so_blunt_that_sides_may_be_curved_are_told_from_afar_alone(sectio
     points = ridge + np.array([[0.2], [0.7], [1.2]]) * spacing * along
     assert_allclose(body.edges.ways(points), np.array([0.2, 0.7, 1.2]) * spacing, rtol=1e-6)
     small = np.full(3, 0.1 * spacing)
-    assert body.edges.are_told(points, small, body.compliance).tolist() == [False, told, True]
+    for depth, near in ((0.2, told), (0.25, False)):
+        assert body.edges.are_told(points, small, depth * small, body.compliance).tolist() == [
+            False, near, True]

@@ -295,7 +295,7 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
         return flags
     known = press_alone(links) & body.edges.are_told(
-        results.points, results.radii, compliance)
+        results.points, results.radii, results.indentations, compliance)
     return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
 
 

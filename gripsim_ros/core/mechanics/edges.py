@@ -15,6 +15,8 @@ NODE_SPACINGS = 1.0
 #: Turn of an edge below which sides may be curved beside it [rad]; least way to one, and to one
 #: that no nodes are at, over the distance of nodes and over the contact's radius [-].
 BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
+#: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
+MAX_DEPTH = 0.22
 
 
 class BodyEdges:
@@ -49,7 +51,8 @@ class BodyEdges:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
 
-    def are_told(self, points: Array, radii: Array, compliance: BodyCompliance) -> BoolArray:
+    def are_told(self, points: Array, radii: Array, indentations: Array,
+                 compliance: BodyCompliance) -> BoolArray:
         """
         Return for each contact if the body's own compliance tells all edges there.
 
@@ -57,7 +60,7 @@ class BodyEdges:
         ----------
         points : (p, 3) float
             Centres of pressure [m].
-        radii : (p,) float
+        radii, indentations : (p,) float
             Of the contacts [m].
         compliance : BodyCompliance
 
@@ -73,7 +76,8 @@ class BodyEdges:
         far = ways >= np.maximum(EDGE_SPACINGS * spacing, EDGE_RADII * radii)[:, None]
         roomy = ways * self._tangents >= EDGE_BALL * spacing
         kept, nodes = np.zeros_like(far), compliance.edge_nodes
-        near = np.nonzero(roomy & ~far & ~self._blunt)
+        shallow = indentations <= MAX_DEPTH * radii
+        near = np.nonzero(roomy & ~far & ~self._blunt & shallow[:, None])
         if len(nodes):
             gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
             kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
