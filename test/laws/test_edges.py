@@ -15,7 +15,6 @@ from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_c
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.edges import leans
 from gripsim_ros.core.transforms import transform
 from lattice_cases import one_patch, square_lattice
 
@@ -167,7 +166,9 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
         nodes, np.array([patch.flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
     # Half-spaces are off by 4 to 120 %.
-    assert found.are_quantitative == (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08)
+    assert (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08) == (way > -2e-3)
+    shallow = depth < 0.22 * found.results.radii[0]
+    assert found.are_quantitative == (way > 3e-3 or (shallow and way > -2e-3))
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])
@@ -183,25 +184,6 @@ def test_edges_so_blunt_that_sides_may_be_curved_are_told_from_afar_alone(sectio
     points = ridge + np.array([[0.2], [0.7], [1.2]]) * spacing * along
     assert_allclose(body.edges.ways(points), np.array([0.2, 0.7, 1.2]) * spacing, rtol=1e-6)
     small = np.full(3, 0.1 * spacing)
-    assert body.edges.are_told(points, small, body.compliance).tolist() == [False, told, True]
-
-
-@pytest.mark.parametrize('way, slope, told', [(3e-3, 0.0, True), (3e-3, 0.3, False)])
-def test_links_that_lean_over_an_edge_are_flagged(block, way, slope, told):
-    # A face of the block under a ball of 40 mm whose deepest place lies ahead of the edge or,
-    # by a slope more, beyond it.
-    body, radius, cell = block[1], 0.04, 8e-4
-    x, y = np.meshgrid(cell * (np.arange(24) + 0.5), cell * (np.arange(24) - 11.5))
-    plane = np.column_stack([x.ravel(), y.ravel()])
-    depths = 1e-3 - ((plane - [way, 0.0]) ** 2).sum(axis=1) / (2.0 * radius) - slope * plane[:, 0]
-    depths += slope * way
-    points = np.column_stack([plane[:, 0] - BLOCK[0] / 2.0, plane[:, 1],
-                              np.full(len(plane), BLOCK[2] / 2.0)])
-    nodes = one_patch(points, np.tile([0.0, 0.0, -1.0], (len(points), 1)), cell ** 2, depths)
-    found = solve_contact(body, ContactProblem(
-        nodes, np.array([PATCH_REACHES_OBJECT_EDGE]), np.array([BLOCK[2]])), {})
-    lean = leans(nodes, found.solution, found.results)
-    middle = found.results.points[0] + [BLOCK[0] / 2.0, 0.0, 0.0]
-    assert_allclose(lean, np.hypot((middle[0] - way) / radius + slope, middle[1] / radius),
-                    rtol=1e-6)
-    assert not (found.flags[0] & PATCH_REACHES_OBJECT_EDGE) == told
+    for depth, near in ((0.2, told), (0.25, False)):
+        assert body.edges.are_told(points, small, depth * small, body.compliance).tolist() == [
+            False, near, True]

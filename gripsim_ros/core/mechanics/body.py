@@ -32,7 +32,7 @@ from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
-from .edges import BodyEdges, leans, MAX_LEAN
+from .edges import BodyEdges
 from .options import MechanicsOptions
 
 
@@ -273,7 +273,7 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = _edge_flags(body, compliance, nodes, solution, results, flags)
+        flags = _edge_flags(body, compliance, results, links, flags)
         flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 
@@ -289,14 +289,13 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     return np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
 
 
-def _edge_flags(body: ElasticBody, compliance: BodyCompliance, nodes: PatchNodes,
-                solution: ContactForces, results: PatchResultants, flags: IntArray) -> IntArray:
+def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
+                links: IntArray, flags: IntArray) -> IntArray:
     """Return flags without those of edges that the nodes of the body resolve."""
     if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
         return flags
-    known = press_alone(nodes.links[results.rows]) & body.edges.are_told(
-        results.points, results.radii, compliance)
-    known &= leans(nodes, solution, results) <= MAX_LEAN
+    known = press_alone(links) & body.edges.are_told(
+        results.points, results.radii, results.indentations, compliance)
     return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
 
 

@@ -1,4 +1,4 @@
-"""Edges of a body between its smooth sides, and where its own compliance tells contacts there."""
+"""Edges of a body between its smooth sides, and where its own compliance tells them."""
 
 import numpy as np
 
@@ -6,8 +6,6 @@ from ..arrays import Array, BoolArray
 from ..bodies import TriangleMesh
 from ..contact.geometry.curved_surface import joined_sides
 from .boundary_elements.body_compliance import BodyCompliance
-from .contact.contact_forces import ContactForces, PatchNodes
-from .contact.patch_resultants import PatchResultants
 
 #: Least radius of the ball that touches both sides of an edge, one of them at a contact's centre
 #: of pressure, over the distance of the compliance's nodes, for the edge to be told [-].
@@ -17,8 +15,8 @@ NODE_SPACINGS = 1.0
 #: Turn of an edge below which sides may be curved beside it [rad]; least way to one, and to one
 #: that no nodes are at, over the distance of nodes and over the contact's radius [-].
 BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
-#: Largest tangent of the angle between what presses and the face at the centre of pressure [-].
-MAX_LEAN = np.tan(np.deg2rad(15.0))
+#: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
+MAX_DEPTH = 0.22
 
 
 class BodyEdges:
@@ -53,7 +51,8 @@ class BodyEdges:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
 
-    def are_told(self, points: Array, radii: Array, compliance: BodyCompliance) -> BoolArray:
+    def are_told(self, points: Array, radii: Array, indentations: Array,
+                 compliance: BodyCompliance) -> BoolArray:
         """
         Return for each contact if the body's own compliance tells all edges there.
 
@@ -61,7 +60,7 @@ class BodyEdges:
         ----------
         points : (p, 3) float
             Centres of pressure [m].
-        radii : (p,) float
+        radii, indentations : (p,) float
             Of the contacts [m].
         compliance : BodyCompliance
 
@@ -77,31 +76,9 @@ class BodyEdges:
         far = ways >= np.maximum(EDGE_SPACINGS * spacing, EDGE_RADII * radii)[:, None]
         roomy = ways * self._tangents >= EDGE_BALL * spacing
         kept, nodes = np.zeros_like(far), compliance.edge_nodes
-        near = np.nonzero(roomy & ~far & ~self._blunt)
+        shallow = indentations <= MAX_DEPTH * radii
+        near = np.nonzero(roomy & ~far & ~self._blunt & shallow[:, None])
         if len(nodes):
             gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
             kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
         return np.asarray((roomy & (far | kept)).all(axis=1))
-
-
-def leans(nodes: PatchNodes, solution: ContactForces, results: PatchResultants) -> Array:
-    """
-    Return tangents (p,) of the angles between links and the object at centres of pressure [-].
-
-    Notes
-    -----
-    Slope there of the quadratic in the face that is nearest to the depths of the loaded nodes: of
-    forces without friction along a link's normals, the mean leans as much. Zero but for contacts
-    that end at an edge, beyond which the link goes on. Own derivation.
-    """
-    rows, tangents = solution.rows[solution.loaded], np.zeros(results.count)
-    for k, patch in enumerate(results.rows):
-        own = rows[nodes.patches[rows] == patch]
-        normal = results.normals[k]
-        first = np.cross(normal, np.eye(3)[np.abs(normal).argmin()])
-        plane = np.stack([first, np.cross(normal, first)], axis=1) / np.sqrt(first @ first)
-        x, y = ((nodes.points[own] - results.points[k]) @ plane / results.radii[k]).T
-        terms = np.stack([x, y, np.ones(len(own)), x * x, x * y, y * y], axis=1)
-        slope = np.linalg.lstsq(terms, nodes.depths[own] / results.radii[k], rcond=None)[0][:2]
-        tangents[k] = np.sqrt(slope @ slope)
-    return tangents
