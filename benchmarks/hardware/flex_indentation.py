@@ -16,10 +16,10 @@ from scipy.sparse.linalg import splu
 
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.bodies.shapes import sphere
+from gripsim_ros.hardware.sim.elements import LINEAR_SLOPES, stiffness_matrix
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.soft.contacts import SoftContacts
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
-from gripsim_ros.hardware.sim.elements import LINEAR_SLOPES, stiffness_matrix
 from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
 
 Array = NDArray[np.float64]

@@ -27,8 +27,8 @@ from gripsim_ros.hardware.execution.actions import Phase, Status
 from gripsim_ros.hardware.execution.holding.programme import HoldProgramme
 from gripsim_ros.hardware.execution.measurement import Measurement
 from gripsim_ros.hardware.execution.plan import Wishes
-from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
 from gripsim_ros.hardware.sim.elements import stiffening
+from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
 from gripsim_ros.hardware.sim.world import GRAVITY
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 from gripsim_ros.library.in_process import plan_grasps

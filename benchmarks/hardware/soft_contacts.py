@@ -24,7 +24,7 @@ RADIUS, PAD_RADII, DEPTHS = 0.035, (0.01, 0.14), (2e-4, 4e-4, 8e-4, 1.6e-3)
 
 
 def main() -> int:
-    """Print both tables."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--spacing', type=float, default=0.014, help='edge of tetrahedra [m]')
     arguments = parser.parse_args()

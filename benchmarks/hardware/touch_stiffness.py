@@ -23,8 +23,8 @@ from gripsim_ros.core.bodies.tetrahedra import fill_with_tetrahedra
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.hardware.execution.actions import Phase
 from gripsim_ros.hardware.execution.plan import Wishes
-from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
 from gripsim_ros.hardware.sim.elements import stiffening
+from gripsim_ros.hardware.sim.solids import node_masses, outer_faces
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.resources import load_default_hand

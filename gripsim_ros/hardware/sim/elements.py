@@ -93,14 +93,12 @@ def stiffness_matrix(nodes: Array, corners: Indices, members: Indices, slopes: A
 
     Parameters
     ----------
-    nodes : (N, 3) float
-        [m].
-    corners : (T, 4) int
+    nodes, corners, poisson_ratio
+        As of ``ElasticElements``.
     members : (T, m) int
-        All nodes of each element: ``corners``, of quadratic ones the middles of edges behind.
+        All nodes of each element: ``corners``, of quadratic ones the middles of sides behind.
     slopes : (4, m, 3) float
         Derivatives of their shape functions at ``PLACES``, by barycentrics.
-    poisson_ratio : float
     """
     size, count = 3 * (int(members.max()) + 1), 3 * members.shape[1]
     edges = np.swapaxes(nodes[corners[:, 1:]] - nodes[corners[:, :1]], 1, 2)

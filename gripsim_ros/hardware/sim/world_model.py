@@ -12,10 +12,10 @@ from ...core.hand import HandModel
 from ...core.transforms import transform
 from .arm import add_arm, ArmMount
 from .described_hand import IMPEDANCE
+from .elements import stiffening
 from .hand_model import whole_hand
 from .options import SimulationOptions
 from .solids import convex_pieces_of, node_masses, outer_faces, tetrahedra_of
-from .elements import stiffening
 
 Array = NDArray[np.float64]
 

@@ -7,10 +7,9 @@ import numpy as np
 from ...core.arrays import Array
 from ...core.mechanics.body import ElasticBody
 
-#: Contacts press on nodes of the body's surface at least so far away, over the nodes' spacing.
-SPREAD = 1.0
-#: Least cosine between a contact's force and the normals of such nodes.
-FACING = 0.5
+#: Contacts press on nodes of the body's surface within their radii, or so far away at least, over
+#: the nodes' spacing; beside the nearest on those whose normals make this cosine with the force.
+SPREAD, FACING = 1.0, 0.5
 #: Least part of the way of a grip that is the contacts' own [-].
 LEAST_LOCAL = 0.05
 #: Motions of a rigid body that move contacts by less than this, over the largest, are none [-].
@@ -108,9 +107,9 @@ def _far_compliance(body: ElasticBody, points: Array, normals: Array, radii: Arr
     """Return how contacts with radii (k,) [m] move by forces on them (3k, 3k) [m/N]."""
     compliance, tangential = body.compliance, body.tangential_loads
     away = np.linalg.norm(compliance.points[:, None] - points, axis=2)
-    away[compliance.normals @ normals.T < FACING] = np.inf
-    least = np.maximum(radii, SPREAD * compliance.surface.spacing)
-    near = away <= np.maximum(away.min(axis=0), least)
+    reach = np.maximum(radii, SPREAD * compliance.surface.spacing)
+    faces = compliance.normals @ normals.T > FACING
+    near = (away <= away.min(axis=0)) | faces & (away <= reach)
     nodes, owners = np.nonzero(near)
     places = compliance.points[nodes]
     material = body.material

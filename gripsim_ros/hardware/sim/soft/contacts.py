@@ -49,9 +49,8 @@ class _Touch:
     compliance: float = 0.0
     softness: float = 0.0
     depth: float = 0.0
-    #: On which tetrahedra are pressed [m^2], times plane-strain modulus [N].
+    #: On which tetrahedra are pressed [m^2].
     area: float = 0.0
-    hardness: float = 1.0
     #: What the body yields farther away beyond what tetrahedra do [m].
     lack: float = 0.0
     #: Where forces act on the surface of the tetrahedra (k, 3) [m], their shares (k,), the mean.
@@ -61,18 +60,17 @@ class _Touch:
     place: Place | None = None
     shape: TouchShape | None = None
 
-    def follow_mesh(self, compliance: float, lack: float, area: float, modulus: float) -> None:
+    def follow_mesh(self, compliance: float, lack: float, area: float) -> None:
         """Take what the mesh does: at once where nothing was known, else by and by."""
         pace = MESH_PACE if self.area > 0.0 else 1.0
         self.compliance += pace * (compliance - self.compliance)
         self.lack += pace * (lack - self.lack)
         self.area += pace * (area - self.area)
-        self.hardness = self.area * modulus
 
-    def yields(self, force: float) -> float:
-        """Return how far nodes yield near the contact [m]."""
+    def yields(self, force: float, plane_modulus: float) -> float:
+        """Return how far nodes of a plane-strain modulus [Pa] yield near the contact [m]."""
         even = self.compliance * force
-        softer = SOFTENING * (force / self.hardness)**2 * float(np.sqrt(self.area))
+        softer = SOFTENING * (force / (plane_modulus * self.area))**2 * float(np.sqrt(self.area))
         return even + min(MOST_SOFTENING * even, softer)
 
 
@@ -149,10 +147,11 @@ class SoftContacts:
             distances = np.array([data.contact[i].dist for _, i in touch.contacts])
             shape = self._shape(touch, link)
             gap = self._surfaces.gap(link, shape, touch.points, touch.shares)
-            way = max(0.0, touch.yields(touch.force) + gap - float(distances.min()))
+            yielded = touch.yields(touch.force, self._plane_modulus)
+            way = max(0.0, yielded + gap - float(distances.min()))
             force = shape.law.force(way)
-            missing = max(-MARGIN, way - gap - touch.yields(force) - touch.softness * force
-                          + touch.lack)
+            missing = max(-MARGIN, way - gap - touch.yields(force, self._plane_modulus)
+                          - touch.softness * force + touch.lack)
             touch.depth += PACE * (missing - touch.depth)
             data.efc_pos[touch.rows] += touch.depth
 
@@ -196,7 +195,7 @@ class SoftContacts:
         lacks = (np.diag(own) - excess) @ [touch.force for touch in touches] / self._modulus
         compliances = (near + own) / self._modulus
         for touch, *found in zip(touches, compliances, lacks, areas):
-            touch.follow_mesh(*(float(value) for value in found), self._plane_modulus)
+            touch.follow_mesh(*(float(value) for value in found))
 
     def _shape(self, touch: _Touch, link: str) -> TouchShape:
         """Return the surfaces where a link touches; they are looked at anew where it slides."""

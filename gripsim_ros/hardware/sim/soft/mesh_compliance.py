@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..world_model import SoftMesh
+from ....core.bodies import TriangleMesh
 from ..elements import ElasticElements
+from ..world_model import SoftMesh
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -47,10 +48,8 @@ class MeshCompliance:
         self._linear, self._quadratic = (
             ElasticElements(soft.nodes, soft.corners, poisson_ratio, quadratic)
             for quadratic in (False, True))
-        corners = soft.nodes[soft.faces]
-        crossed = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        self._areas = 0.5 * np.linalg.norm(crossed, axis=1)
-        self._normals = crossed / (2.0 * self._areas[:, None])
+        surface = TriangleMesh(soft.nodes, soft.faces)
+        self._areas, self._normals = surface.face_areas, surface.face_normals
         order = np.argsort(soft.faces.ravel(), kind='stable')
         self._starts = np.searchsorted(soft.faces.ravel()[order], np.arange(len(soft.nodes) + 1))
         self._around = order // 3
