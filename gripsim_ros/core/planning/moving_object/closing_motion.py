@@ -19,6 +19,7 @@ from ..options import ClosingDynamics
 from ..ranked_grasp import ClosingMotion, RankedGrasp
 from ..task import Task
 from .free_body import Ground
+from .load_trial import Trial
 from .motion import NO_GROUND, SPIN_RADIUS, MovingObject, along
 
 
@@ -170,33 +171,14 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
     if _way(moving, grasp_object) > MAX_PUSH:
         return False
     moving.lift()
-    mass, begin = grasp_object.mass_properties, moving.T_palm_object
-    radius = _radius(grasp_object)
+    mass = grasp_object.mass_properties
     # Loads keep their directions while the object turns.
-    turn = begin[:3, :3] @ moving.T_object_moved[:3, :3].T
+    turn = moving.T_palm_object[:3, :3] @ moving.T_object_moved[:3, :3].T
     wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
-    for wrench in wrenches.reshape(-1, 6):
-        loaded = moving.copy()
-        _apply_load(loaded, grip, wrench, radius, dynamics.time_step)
-        change = inverse(begin) @ loaded.T_palm_object
-        shift = change[:3, :3] @ mass.centre_of_mass + change[:3, 3] - mass.centre_of_mass
-        if np.linalg.norm(shift) > max_shift or _angle(change) > max_turn:
-            return False
-    return True
-
-
-def _apply_load(loaded: MovingObject, grip: Array, wrench: Array, radius: float,
-                time_step: float) -> None:
-    """Let a load grow, and wait until the object rests under it, ``LOAD_TIME`` in all at most."""
-    growing, left = (max(1, round(time / time_step))
-                     for time in (GROWTH_TIME, LOAD_TIME - GROWTH_TIME))
-    loaded.follow(np.repeat(grip[None], growing, axis=0),
-                  np.arange(1, growing + 1)[:, None] / growing * wrench)
-    still = False
-    while left > 0 and not still:
-        count = min(left, WAIT_STEPS)
-        loaded.follow(np.repeat(grip[None], count, axis=0), wrench)
-        left, still = left - count, _speed(loaded, radius) < STILL
+    growing, longest = (max(1, round(time / dynamics.time_step))
+                        for time in (GROWTH_TIME, LOAD_TIME))
+    return moving.bears(grip, wrenches.reshape(-1, 6), Trial(
+        growing, longest, WAIT_STEPS, STILL, _radius(grasp_object), max_shift, max_turn))
 
 
 def _angle(T: Array) -> float:

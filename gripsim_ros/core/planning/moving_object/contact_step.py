@@ -24,12 +24,15 @@ ROWS = 4
 #: Speed below which friction falls short of its limit [m/s]: what stands under a load creeps so
 #: fast, and turns about a contact's normal by it over the friction radius, 0.3 degrees/s at 2 mm.
 CREEP = 1e-5
-#: Repetitions with friction's limit renewed, Newton steps of each, halvings of a step.
-REPETITIONS, NEWTON_STEPS, HALVINGS = 3, 25, 12
+#: Repetitions with friction's limit renewed, Newton steps of each.
+REPETITIONS, NEWTON_STEPS = 3, 25
 #: Change of the normal forces by a repetition after which none follows, of the largest [-].
 SAME = 1e-2
 #: Decrease of the energy by a Newton step below which it ends [J].
 ENOUGH = 1e-13
+#: Slope of the energy along a Newton step, of that at its beginning, at which it is cut, and most
+#: tries to find the place.
+FLAT, TRIES = 0.1, 20
 
 
 @njit(cache=True)
@@ -58,110 +61,150 @@ def solve_step(mass: Array, momentum: Array, contacts: Contacts, friction: float
 
     Notes
     -----
-    Source: Castro, Han & Masterjohn 2023, Irrotational contact fields, the lagged model.
-    Differs: the lag is taken out by repetition, and there is no dissipation but friction's.
+    Source: Castro, Han & Masterjohn 2023, Irrotational contact fields, the lagged model, and
+    the search along a Newton step of Castro et al. 2022, SAP. Differs: the lag is taken out by
+    repetition, and there is no dissipation but friction's.
     """
     rows, gaps, stiffness = contacts
     count, size = len(gaps), len(u)
-    gradient, trial = np.empty(size), np.empty(size)
-    hessian = np.empty((size, size))
-    order, none, nothing = np.arange(size), np.empty(0, np.int64), np.empty((0, 0))
+    way = np.empty(size)
+    motions, ways = np.empty((count, ROWS)), np.empty((count, ROWS))
+    _fill_motions(rows, u, motions)
     for _ in range(REPETITIONS):
         for _ in range(NEWTON_STEPS):
-            energy = _fill(mass, momentum, contacts, friction * step, step, forces, u, gradient,
-                           hessian)
-            factor, _ = factorise_part(hessian, order, none, nothing)
-            for a in range(size):
-                trial[a] = -gradient[a]
-            solve_factored(factor, trial)
-            decrease = 0.0
-            for a in range(size):
-                decrease -= gradient[a] * trial[a]
-            if decrease < ENOUGH:
+            slope, curvature = _newton_way(mass, momentum, contacts, friction * step, step,
+                                           forces, u, motions, way)
+            if -slope < ENOUGH:
                 break
-            share = 1.0
-            for _ in range(HALVINGS):
-                for a in range(size):
-                    u[a] += share * trial[a]
-                if _energy(mass, momentum, contacts, friction * step, step, forces, u) <= (
-                        energy - 1e-4 * share * decrease):
-                    break
-                for a in range(size):
-                    u[a] -= share * trial[a]
-                share *= 0.5
+            _fill_motions(rows, way, ways)
+            share = _share_of_way(contacts, friction * step, step, forces, motions, ways,
+                                  slope, curvature)
+            for a in range(size):
+                u[a] += share * way[a]
+            for i in range(count):
+                for k in range(ROWS):
+                    motions[i, k] += share * ways[i, k]
         most, change = 0.0, 0.0
         for i in range(count):
-            found = -stiffness[i] * min(0.0, gaps[i] + step * _along(rows, i, 0, u))
+            found = -stiffness[i] * min(0.0, gaps[i] + step * motions[i, 0])
             most, change = max(most, found), max(change, abs(found - forces[i]))
             forces[i] = found
         if change <= SAME * most:
             break
 
 
-@njit(cache=True, forceinline=True)
-def _along(rows: Array, i: int, row: int, u: Array) -> float:
-    total = 0.0
-    for a in range(len(u)):
-        total += rows[i, row, a] * u[a]
-    return total
+@njit(cache=True)
+def _fill_motions(rows: Array, u: Array, motions: Array) -> None:
+    """Fill the relative motions (c, 4) of contacts at velocities u."""
+    for i in range(len(motions)):
+        for k in range(ROWS):
+            total = 0.0
+            for a in range(len(u)):
+                total += rows[i, k, a] * u[a]
+            motions[i, k] = total
 
 
 @njit(cache=True)
-def _energy(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: float,
-            forces: Array, u: Array) -> float:
-    rows, gaps, stiffness = contacts
-    total = 0.0
-    for a in range(len(u)):
-        for b in range(len(u)):
-            total += 0.5 * u[a] * mass[a, b] * u[b]
-        total -= momentum[a] * u[a]
+def _newton_way(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: float,
+                forces: Array, u: Array, motions: Array, way: Array) -> tuple[float, float]:
+    """Fill Newton's way from u; return the energy's slope along it, and the mass's curvature."""
+    size = len(u)
+    gradient, hessian = np.empty(size), np.empty((size, size))
+    _fill(mass, momentum, contacts, rub, step, forces, u, motions, gradient, hessian)
+    factor, _ = factorise_part(hessian, np.arange(size), np.empty(0, np.int64),
+                               np.empty((0, 0)))
+    for a in range(size):
+        way[a] = -gradient[a]
+    solve_factored(factor, way)
+    slope, curvature = 0.0, 0.0
+    for a in range(size):
+        slope += gradient[a] * way[a]
+        for b in range(size):
+            curvature += way[a] * mass[a, b] * way[b]
+    return slope, curvature
+
+
+@njit(cache=True)
+def _share_of_way(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
+                  ways: Array, slope: float, curvature: float) -> float:
+    """
+    Return the share of a way at which the energy is about least, 1 at most.
+
+    ``slope`` is the energy's at the beginning, ``curvature`` the mass's part along the way.
+    """
+    # The part of the slope that grows with the share alone: mass and momentum.
+    own = slope - _contact_slope(contacts, rub, step, forces, motions, ways, 0.0)[0]
+    low, high, share = 0.0, 1.0, 1.0
+    for _ in range(TRIES):
+        bent, steeper = _contact_slope(contacts, rub, step, forces, motions, ways, share)
+        found = own + share * curvature + bent
+        if abs(found) <= -FLAT * slope or (found < 0.0 and share == 1.0):
+            break
+        if found < 0.0:
+            low = share
+        else:
+            high = share
+        share -= found / (curvature + steeper)
+        if not low < share < high:
+            share = 0.5 * (low + high)
+    return share
+
+
+@njit(cache=True)
+def _contact_slope(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
+                   ways: Array, share: float) -> tuple[float, float]:
+    """Return the slope of the contacts' energy along a way, and how it grows, at a share."""
+    _, gaps, stiffness = contacts
+    slope, growth = 0.0, 0.0
     for i in range(len(gaps)):
-        overlap = min(0.0, gaps[i] + step * _along(rows, i, 0, u))
-        total += 0.5 * stiffness[i] * overlap * overlap
+        overlap = gaps[i] + step * (motions[i, 0] + share * ways[i, 0])
+        if overlap < 0.0:
+            deeper = step * ways[i, 0]
+            slope += stiffness[i] * overlap * deeper
+            growth += stiffness[i] * deeper * deeper
         if forces[i] > 0.0:
-            x, y, z = _along(rows, i, 1, u), _along(rows, i, 2, u), _along(rows, i, 3, u)
-            total += rub * forces[i] * np.sqrt(x * x + y * y + z * z + CREEP * CREEP)
-    return total
+            square, along, length = CREEP * CREEP, 0.0, 0.0
+            for k in range(1, ROWS):
+                slide = motions[i, k] + share * ways[i, k]
+                square += slide * slide
+                along += slide * ways[i, k]
+                length += ways[i, k] * ways[i, k]
+            most = rub * forces[i] / np.sqrt(square)
+            slope += most * along
+            growth += most * (length - along * along / square)
+    return slope, growth
 
 
 @njit(cache=True)
 def _fill(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: float,
-          forces: Array, u: Array, gradient: Array, hessian: Array) -> float:
-    """Fill gradient and Hessian of the energy at u; return the energy."""
+          forces: Array, u: Array, motions: Array, gradient: Array, hessian: Array) -> None:
+    """Fill gradient and the upper part of the Hessian of the energy at u."""
     rows, gaps, stiffness = contacts
-    size, energy = len(u), 0.0
+    size = len(u)
     for a in range(size):
-        gradient[a] = 0.0
+        gradient[a] = -momentum[a]
         for b in range(size):
             gradient[a] += mass[a, b] * u[b]
             hessian[a, b] = mass[a, b]
-        energy += (0.5 * gradient[a] - momentum[a]) * u[a]
-        gradient[a] -= momentum[a]
-    slide = np.empty(3)
     for i in range(len(gaps)):
-        overlap = gaps[i] + step * _along(rows, i, 0, u)
+        overlap = gaps[i] + step * motions[i, 0]
         if overlap < 0.0:
-            energy += 0.5 * stiffness[i] * overlap * overlap
             for a in range(size):
                 left = step * stiffness[i] * rows[i, 0, a]
                 gradient[a] += left * overlap
-                for b in range(size):
+                for b in range(a, size):
                     hessian[a, b] += left * step * rows[i, 0, b]
         if forces[i] > 0.0:
-            square = CREEP * CREEP
-            for k in range(3):
-                slide[k] = _along(rows, i, k + 1, u)
-                square += slide[k] * slide[k]
-            speed = np.sqrt(square)
-            energy += rub * forces[i] * speed
-            most = rub * forces[i] / speed
+            x, y, z = motions[i, 1], motions[i, 2], motions[i, 3]
+            square = CREEP * CREEP + x * x + y * y + z * z
+            most = rub * forces[i] / np.sqrt(square)
             for a in range(size):
-                along = 0.0
-                for k in range(3):
-                    along += slide[k] * rows[i, k + 1, a]
+                first, second, third = rows[i, 1, a], rows[i, 2, a], rows[i, 3, a]
+                along = x * first + y * second + z * third
                 gradient[a] += most * along
-                for k in range(3):
-                    left = most * (rows[i, k + 1, a] - along * slide[k] / square)
-                    for b in range(size):
-                        hessian[a, b] += left * rows[i, k + 1, b]
-    return energy
+                along /= square
+                first, second, third = (most * (first - along * x), most * (second - along * y),
+                                        most * (third - along * z))
+                for b in range(a, size):
+                    hessian[a, b] += (first * rows[i, 1, b] + second * rows[i, 2, b]
+                                      + third * rows[i, 3, b])

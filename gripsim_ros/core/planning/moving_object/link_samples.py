@@ -17,7 +17,7 @@ SPACING = 0.002
 #: Points at most at which one link touches, depth below the deepest within which they lie, and
 #: least distance between two [m].
 MOST, SHALLOWER, APART = 4, 0.0005, 1e-4
-#: Way of a link after which all of its points are felt anew [m].
+#: Way of a link after which all of its points are felt anew, at most [m].
 STRIDE = 0.002
 
 
@@ -48,21 +48,28 @@ class Felt(NamedTuple):
     ----------
     poses : (L, 4, 4) float
         Of the links in the object when all of their points were felt.
+    near : (m,) int
+        Points that were near then, those of each link from where its points begin.
     distances : (m,) float
-        Of the points then [m].
+        Of these points then [m].
+    counts : (L,) int
+        How many of each link are.
     least : (L,) float
-        Smallest of each link then [m].
+        Smallest distance of each link then [m].
     """
 
     poses: Array
+    near: IntArray
     distances: Array
+    counts: IntArray
     least: Array
 
     @classmethod
     def nothing(cls, samples: LinkSamples) -> 'Felt':
         """Return what is known at the beginning."""
         links = len(samples.radii)
-        return cls(np.zeros((links, 4, 4)), np.zeros(len(samples.points)),
+        return cls(np.zeros((links, 4, 4)), np.zeros(len(samples.points), np.int64),
+                   np.zeros(len(samples.points)), np.zeros(links, np.int64),
                    np.full(links, -np.inf))
 
 
@@ -124,19 +131,20 @@ def feel(samples: LinkSamples, band: DistanceBand, poses: Array, felt: Felt, rea
         How many contacts were written, ``MOST`` of a link at most.
     """
     count = 0
+    stride = min(STRIDE, band.width - reach)
     for link in range(len(felt.least)):
         moved = _moved(poses[link], felt.poses[link], samples.radii[link])
         if felt.least[link] - moved > reach:
             continue
-        first, end = samples.starts[link], samples.starts[link + 1]
-        if not moved < STRIDE:
+        if not moved < stride:
             moved = 0.0
-            _feel_all(samples, band, poses[link], felt, link)
-        near, distances = np.empty((end - first, 7)), 0
-        for i in range(first, end):
-            if felt.distances[i] - moved > reach:
+            _feel_all(samples, band, poses[link], reach + stride, felt, link)
+        first = samples.starts[link]
+        near, distances = np.empty((felt.counts[link], 7)), 0
+        for k in range(first, first + felt.counts[link]):
+            if felt.distances[k] - moved > reach:
                 continue
-            x, y, z = placed(poses[link], load_vec3(samples.points, i))
+            x, y, z = placed(poses[link], load_vec3(samples.points, felt.near[k]))
             distance, u, v, w = distance_at(band, x, y, z)
             size = np.sqrt(u * u + v * v + w * w)
             if distance < reach and size > 0.5:
@@ -149,16 +157,21 @@ def feel(samples: LinkSamples, band: DistanceBand, poses: Array, felt: Felt, rea
 
 
 @njit(cache=True)
-def _feel_all(samples: LinkSamples, band: DistanceBand, pose: Array, felt: Felt, link: int
-              ) -> None:
+def _feel_all(samples: LinkSamples, band: DistanceBand, pose: Array, within: float, felt: Felt,
+              link: int) -> None:
+    """Feel all points of a link, and keep those nearer than ``within``."""
     for a in range(4):
         for b in range(4):
             felt.poses[link, a, b] = pose[a, b]
-    least = band.width
+    least, kept = band.width, samples.starts[link]
     for i in range(samples.starts[link], samples.starts[link + 1]):
         x, y, z = placed(pose, load_vec3(samples.points, i))
-        felt.distances[i] = distance_at(band, x, y, z)[0]
-        least = min(least, felt.distances[i])
+        distance = distance_at(band, x, y, z)[0]
+        least = min(least, distance)
+        if distance < within:
+            felt.near[kept], felt.distances[kept] = i, distance
+            kept += 1
+    felt.counts[link] = kept - samples.starts[link]
     felt.least[link] = least
 
 

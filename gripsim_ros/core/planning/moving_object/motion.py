@@ -13,6 +13,7 @@ from ..options import ClosingDynamics
 from .distance_band import distance_band
 from .free_body import Body, Fingers, Ground, Motion, Resistance, follow
 from .link_samples import Felt, link_samples
+from .load_trial import first_not_borne, Trial
 
 
 #: Friction radius of contacts of which nothing is known [m].
@@ -127,6 +128,12 @@ class MovingObject:
             Felt(*(part.copy() for part in motion.felt)))
         other.wrench, other.touched = self.wrench.copy(), self.touched.copy()
         return other
+
+    def bears(self, command: Array, wrenches: Array, trial: Trial) -> bool:
+        """Return whether the object bears wrenches (c, 6), each alone; it stays where it is."""
+        return first_not_borne(
+            np.asarray(command, float), np.ascontiguousarray(wrenches), self._body, self._fingers,
+            self._ground, self._resistance, self._motion, trial) < 0
 
 
 def along(rows: Array, count: int) -> Array:

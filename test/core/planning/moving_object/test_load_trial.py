@@ -1,0 +1,68 @@
+"""Loads on an object in a closed hand, one after the other, against one motion at a time."""
+
+import numpy as np
+import pytest
+
+from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.planning.moving_object.load_trial import Trial
+from gripsim_ros.core.planning.moving_object.motion import along, MovingObject
+from gripsim_ros.core.transforms import inverse, transform
+from gripsim_ros.library.in_process import planner_options
+
+DYNAMICS = planner_options().closing
+#: As ``bears_loads`` has it: 0.2 s of growth, 0.5 s in all; 25 mm of radius.
+TRIAL = Trial(20, 50, 5, 5e-4, 0.025, 0.005, np.deg2rad(5.0))
+
+
+@pytest.fixture(scope='module')
+def held(hand):
+    """Return a ball between two fingers that press it, and their command."""
+    pinch = next(preshape for preshape in hand.preshapes if preshape.name == 'pinch')
+    ball = GraspObject(shapes.sphere(0.025, 0.002), Material(1e6, 0.3, 500.0, 0.5))
+    T_palm_ball = transform(np.eye(3), [0.019, 0.0, 0.21])
+    end = pinch.open + 0.3 * (pinch.closed - pinch.open)
+    moving = MovingObject(ball, hand, inverse(T_palm_ball), pinch.open, DYNAMICS)
+    moving.follow(along(np.stack([pinch.open, end]), 150))
+    moving.follow(np.repeat(end[None], 50, axis=0))
+    return moving, end
+
+
+def yields(moving, command, wrench):
+    """Return how far an object goes and turns under a load that grows, then stays."""
+    loaded = moving.copy()
+    shares = np.minimum(1.0, np.arange(1, TRIAL.longest + 1) / TRIAL.growing)
+    loaded.follow(np.repeat(command[None], TRIAL.longest, axis=0), shares[:, None] * wrench)
+    change = inverse(moving.T_palm_object) @ loaded.T_palm_object
+    return np.linalg.norm(change[:3, 3]), np.arccos(0.5 * (np.trace(change[:3, :3]) - 1.0))
+
+
+def test_loads_are_borne_that_move_the_ball_little_and_others_are_not(held):
+    moving, command = held
+    pull = np.array([0.6, -0.5, 0.5, 0.0, 0.0, 0.0])
+    told = []
+    for multiple in np.geomspace(0.5, 50.0, 9):
+        shift, turn = yields(moving, command, multiple * pull)
+        told.append(moving.bears(command, multiple * pull[None], TRIAL))
+        assert told[-1] == (shift <= TRIAL.most_shift and turn <= TRIAL.most_turn)
+    assert told[0] and not told[-1]
+
+
+def test_the_turn_counts_as_well(held):
+    moving, command = held
+    about_the_fingers = np.array([0.0, 0.0, 0.0, 0.0, 0.05, 0.0])
+    _, turn = yields(moving, command, about_the_fingers)
+    assert turn > TRIAL.most_turn
+    far = TRIAL._replace(most_shift=1.0)
+    assert not moving.bears(command, about_the_fingers[None], far)
+    assert moving.bears(command, about_the_fingers[None], far._replace(most_turn=1.1 * turn))
+
+
+def test_each_load_acts_alone_and_the_ball_stays_where_it_is(held):
+    moving, command = held
+    before, speeds = moving.T_palm_object, moving.speeds
+    weak, strong = np.array([0.1, 0.0, 0.0, 0.0, 0.0, 0.0]), np.array(
+        [0.0, 0.0, -30.0, 0.0, 0.0, 0.0])
+    assert moving.bears(command, np.tile(weak, (30, 1)), TRIAL)
+    assert not moving.bears(command, np.stack([weak, strong]), TRIAL)
+    np.testing.assert_array_equal(moving.T_palm_object, before)
+    np.testing.assert_array_equal(moving.speeds, speeds)
