@@ -121,11 +121,12 @@ class MovingObject:
         """Return another one in the same state."""
         other = object.__new__(MovingObject)
         other.__dict__.update(self.__dict__)
-        motion = self._motion
+        motion, felt = self._motion, self._motion.felt
         other._motion = Motion(
             motion.rotation.copy(), motion.place.copy(), motion.joints.copy(),
             motion.speeds.copy(), motion.forces.copy(),
-            Felt(*(part.copy() for part in motion.felt)))
+            Felt(felt.poses.copy(), felt.near.copy(), felt.distances.copy(), felt.counts.copy(),
+                 felt.least.copy()))
         other.wrench, other.touched = self.wrench.copy(), self.touched.copy()
         return other
 
