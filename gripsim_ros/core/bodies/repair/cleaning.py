@@ -13,7 +13,8 @@ from ...errors import MeshError
 from ...transforms import cross
 from ..mesh import lengths, row_dot
 from ..topology import (
-    EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table, first_places)
+    EdgeTable, connected_labels, consistent_flips, edge_table, equal_rows, first_places,
+    groups_of_pairs)
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -55,7 +56,7 @@ class Draft:
     @cached_property
     def places(self) -> IntArray:
         """Return labels (V,), equal for vertices at one position, by first appearance."""
-        return _equal_rows(self.vertices)
+        return equal_rows(self.vertices)
 
     @cached_property
     def table(self) -> EdgeTable:
@@ -69,7 +70,7 @@ class Draft:
 
     def open_side_count(self) -> int:
         """Return the number of sides of faces that their shell leaves open."""
-        return int(np.count_nonzero(self.table.open_sides(self.table.labels)))
+        return int(np.count_nonzero(self.table.own_open_sides()))
 
     def is_closed(self) -> bool:
         """Return whether each shell is closed in itself."""
@@ -116,43 +117,33 @@ def merge_vertices(draft: Draft, tolerance: float) -> Draft:
     return merged.with_faces(merged.faces, sentence)
 
 
-def _equal_rows(vertices: Array) -> IntArray:
-    """Return labels (V,), equal for equal rows, numbered by first appearance."""
-    order = np.lexsort(vertices.T)
-    rows = vertices[order]
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    label = np.empty(len(rows), dtype=np.int64)
-    label[order] = np.cumsum(new) - 1
-    return by_first_place(label)
-
-
 def drop_repeated_corners(draft: Draft) -> Draft:
     """Return the draft without faces that name a vertex twice."""
     a, b, c = draft.faces.T
     return _dropped(draft, (a == b) | (b == c) | (c == a), 'degenerate face')
 
 
-def _corner_keys(draft: Draft) -> IntArray:
-    """Return numbers (F,), equal for faces of equal corners."""
-    edges = np.sort(draft.table.edge_of_side, axis=1)
-    return edges[:, 0] * len(draft.table.keys) + edges[:, 1]
+def _alike(draft: Draft) -> tuple[IntArray, IntArray, IntArray]:
+    """Return faces of equal corners, as ``groups_of_pairs``."""
+    a, b, c = draft.table.edge_of_side.T
+    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+    return groups_of_pairs(low, a + b + c - low - high)
 
 
 def has_duplicate_faces(draft: Draft) -> bool:
     """Return whether two faces have the same corners."""
-    keys = np.sort(_corner_keys(draft))
-    return bool((keys[1:] == keys[:-1]).any())
+    return len(_alike(draft)[2]) < len(draft.faces)
 
 
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
     """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
-    _, first, place, counts = np.unique(
-        _corner_keys(draft), return_index=True, return_inverse=True, return_counts=True)
+    order, group, starts = _alike(draft)
+    if len(starts) == len(group):
+        return draft
     if walls:
-        return _dropped(draft, counts[place.reshape(-1)] > 1, 'inner wall face')
+        return _dropped(draft, np.bincount(group)[group] > 1, 'inner wall face')
     bad = np.ones(len(draft.faces), dtype=bool)
-    bad[first] = False
+    bad[order[starts]] = False
     return _dropped(draft, bad, 'duplicate face')
 
 
