@@ -276,14 +276,6 @@ def first_places(labels: IntArray) -> IntArray:
     return first
 
 
-def by_first_place(labels: IntArray) -> IntArray:
-    """Return labels ``(n,)`` numbered in the order in which they first appear."""
-    first = first_places(labels)
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return rank[labels]
-
-
 def consistent_flips(table: EdgeTable) -> tuple[BoolArray, BoolArray]:
     """
     Return which faces to turn so that neighbours agree in winding.

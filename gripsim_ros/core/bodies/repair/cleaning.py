@@ -10,11 +10,10 @@ from scipy.spatial import cKDTree
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ...transforms import cross
-from ..mesh import lengths, row_dot
 from ..topology import (
     EdgeTable, connected_labels, consistent_flips, edge_table, equal_rows, first_places,
     groups_of_pairs)
+from ..triangles import corner_bounds, face_heights
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -50,8 +49,8 @@ class Draft:
     @cached_property
     def diagonal(self) -> float:
         """Return the diagonal of the bounding box of the used vertices [m]."""
-        used = self.vertices[used_vertices(self.faces, len(self.vertices))[0]]
-        return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
+        lower, upper = corner_bounds(self.vertices, self.faces)[0]
+        return float(np.linalg.norm(upper - lower))
 
     @cached_property
     def places(self) -> IntArray:
@@ -162,15 +161,6 @@ def _dropped(draft: Draft, bad: BoolArray, noun: str) -> Draft:
     if bad.all():
         raise MeshError(f'the mesh has no face with an area, got {plural(len(bad), noun)}')
     return draft.with_faces(draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
-
-
-def face_heights(vertices: Array, faces: IntArray) -> Array:
-    """Return the smallest height (...,) of each of the faces (..., 3) [m]."""
-    corners = vertices[faces]
-    sides = np.roll(corners, -1, axis=-2) - corners
-    longest = np.sqrt(row_dot(sides, sides).max(axis=-1))
-    doubled = lengths(cross(sides[..., 0, :], sides[..., 1, :]))
-    return doubled / np.where(longest > 0.0, longest, 1.0)
 
 
 def fix_winding(draft: Draft) -> Draft:
