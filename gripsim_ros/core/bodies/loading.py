@@ -15,9 +15,10 @@ from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
     fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
-    turn_out_degenerate_faces, used_vertices)
+    turn_out_degenerate_faces)
 from .repair.holes import boundary_loops
 from .repair.shells import check_outside, orient_shells
+from .topology import used_vertices
 
 #: Allowed range of the largest extent [m].
 MIN_EXTENT, MAX_EXTENT = 0.002, 5.0

@@ -10,6 +10,10 @@ from ..arrays import Array, BoolArray, IntArray
 from ..numerics.kernels import njit, read_only
 
 
+#: Largest number of pairs with the same first number that are sorted by insertion.
+FEW = 32
+
+
 @dataclass(frozen=True, eq=False)
 class EdgeTable:
     """
@@ -157,9 +161,11 @@ def groups_of_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArr
 @njit(cache=True, nogil=True)
 def _groups_of_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     order, group = np.empty(len(first), np.int64), np.arange(len(first))
-    _sort_by_number(second, group, order)
-    _sort_by_number(first, order, group)
-    order, group = group, order
+    if _sort_by_number(first, group, order) <= FEW:
+        _sort_within(first, second, order)
+    else:
+        _sort_by_number(second, np.arange(len(first)), group)
+        _sort_by_number(first, group, order)
     count = 0
     for i in range(len(order)):
         count += i == 0 or (first[order[i]] != first[order[i - 1]]
@@ -175,19 +181,35 @@ def _groups_of_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntAr
 
 
 @njit(cache=True, nogil=True)
-def _sort_by_number(numbers: IntArray, given: IntArray, order: IntArray) -> None:
-    """Write indices ``given`` to ``order`` by their numbers, equal ones in their order."""
+def _sort_by_number(numbers: IntArray, given: IntArray, order: IntArray) -> int:
+    """Write indices ``given`` to ``order`` by their numbers; return how often one is met."""
     highest = 0
     for number in numbers:
         highest = max(highest, number)
     places = np.zeros(highest + 2, np.int64)
     for number in numbers:
         places[number + 1] += 1
+    most = 0
+    for i in range(highest + 1):
+        most = max(most, places[i + 1])
     for i in range(highest):
         places[i + 1] += places[i]
     for i in given:
         order[places[numbers[i]]] = i
         places[numbers[i]] += 1
+    return most
+
+
+@njit(cache=True, nogil=True)
+def _sort_within(first: IntArray, second: IntArray, order: IntArray) -> None:
+    """Sort what has the same first number by the second, in place."""
+    for i in range(1, len(order)):
+        moved, j = order[i], i
+        while (j > 0 and second[order[j - 1]] > second[moved]
+               and first[order[j - 1]] == first[moved]):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = moved
 
 
 #: Odd numbers that spread the bits of coordinates.
@@ -226,6 +248,13 @@ def _equal_rows(rows: Array, places: IntArray, size: int) -> IntArray:
     return labels
 
 
+def used_vertices(faces: IntArray, count: int) -> tuple[IntArray, IntArray]:
+    """Return which of ``count`` vertices the faces (F, 3) name, and these faces among them."""
+    named = np.zeros(count, dtype=bool)
+    named[faces] = True
+    return np.flatnonzero(named), (np.cumsum(named) - 1)[faces]
+
+
 def vertex_graph(edges: IntArray, count: int) -> csr_matrix:
     """Return which of ``count`` vertices edges (e, 2) join: a symmetric matrix of ones."""
     rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
@@ -246,12 +275,34 @@ def _connected_labels(pairs: IntArray, count: int) -> IntArray:
     """Return component labels; the root of a component is its first node."""
     above = np.arange(count)
     for m in range(len(pairs)):
-        low, high = _root(above, pairs[m, 0]), _root(above, pairs[m, 1])
-        if low > high:
-            low, high = high, low
-        above[high] = low
+        _join(above, pairs[m, 0], pairs[m, 1])
+    return _numbered(above)
+
+
+@njit(cache=True, nogil=True)
+def _cover_labels(pairs: IntArray, agree: BoolArray, count: int) -> IntArray:
+    """Return component labels of faces, then of these turned; joined at pairs of sides."""
+    above = np.arange(2 * count)
+    for m in range(len(pairs)):
+        first, second, shift = pairs[m, 0] // 3, pairs[m, 1] // 3, 0 if agree[m] else count
+        _join(above, first, second + shift)
+        _join(above, first + count, second + count - shift)
+    return _numbered(above)
+
+
+@njit(cache=True, nogil=True)
+def _join(above: IntArray, first: int, second: int) -> None:
+    low, high = _root(above, first), _root(above, second)
+    if low > high:
+        low, high = high, low
+    above[high] = low
+
+
+@njit(cache=True, nogil=True)
+def _numbered(above: IntArray) -> IntArray:
+    """Write the number of each node's component over the node above it."""
     number = 0
-    for i in range(count):      # what is above a node comes before it, and has its label
+    for i in range(len(above)):     # what is above a node comes before it, and has its label
         if above[i] == i:
             above[i] = number
             number += 1
@@ -302,12 +353,7 @@ def consistent_flips(table: EdgeTable) -> tuple[BoolArray, BoolArray]:
     pairs, agree = table.pairs
     if agree.all():
         return np.zeros(count, dtype=bool), np.zeros(count, dtype=bool)
-    shift = np.where(agree, 0, count)
-    first, second = pairs.T // 3
-    cover = np.concatenate([
-        np.stack([first, second + shift], axis=1),
-        np.stack([first + count, second + count - shift], axis=1)])
-    labels = connected_labels(cover, 2 * count)
+    labels = _cover_labels(read_only(pairs, np.int64), read_only(agree, np.bool_), count)
     as_given, turned = labels[:count], labels[count:]
     votes = np.bincount(as_given, minlength=int(labels.max()) + 1)
     flip = (votes[as_given] < votes[turned]) | (

@@ -76,13 +76,6 @@ class Draft:
         return self.open_side_count() == 0
 
 
-def used_vertices(faces: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Return which of ``count`` vertices the faces (F, 3) name, and these faces among them."""
-    named = np.zeros(count, dtype=bool)
-    named[faces] = True
-    return np.flatnonzero(named), (np.cumsum(named) - 1)[faces]
-
-
 def plural(count: int, noun: str) -> str:
     """Return ``count`` with its noun, plural with -s, -es or -ices where needed."""
     if count == 1:
