@@ -166,18 +166,15 @@ def _groups_of_pairs(first: IntArray, second: IntArray) -> tuple[IntArray, IntAr
     else:
         _sort_by_number(second, np.arange(len(first)), group)
         _sort_by_number(first, group, order)
-    count = 0
+    starts, count, one, other = np.empty(len(order), np.int64), 0, -1, -1
     for i in range(len(order)):
-        count += i == 0 or (first[order[i]] != first[order[i - 1]]
-                            or second[order[i]] != second[order[i - 1]])
-    starts, number = np.empty(count, np.int64), -1
-    for i in range(len(order)):
-        if i == 0 or (first[order[i]] != first[order[i - 1]]
-                      or second[order[i]] != second[order[i - 1]]):
-            number += 1
-            starts[number] = i
-        group[order[i]] = number
-    return order, group, starts
+        pair = order[i]
+        if first[pair] != one or second[pair] != other:
+            one, other = first[pair], second[pair]
+            starts[count] = i
+            count += 1
+        group[pair] = count - 1
+    return order, group, starts[:count].copy()
 
 
 @njit(cache=True, nogil=True)
@@ -203,13 +200,17 @@ def _sort_by_number(numbers: IntArray, given: IntArray, order: IntArray) -> int:
 @njit(cache=True, nogil=True)
 def _sort_within(first: IntArray, second: IntArray, order: IntArray) -> None:
     """Sort what has the same first number by the second, in place."""
-    for i in range(1, len(order)):
+    one, before = -1, -1
+    for i in range(len(order)):
         moved, j = order[i], i
-        while (j > 0 and second[order[j - 1]] > second[moved]
-               and first[order[j - 1]] == first[moved]):
-            order[j] = order[j - 1]
-            j -= 1
-        order[j] = moved
+        if first[moved] == one and second[moved] < before:
+            while (j > 0 and second[order[j - 1]] > second[moved]
+                   and first[order[j - 1]] == one):
+                order[j] = order[j - 1]
+                j -= 1
+            order[j] = moved
+        else:
+            one, before = first[moved], second[moved]
 
 
 #: Odd numbers that spread the bits of coordinates.
