@@ -1,7 +1,7 @@
 """Triangle meshes: frozen arrays with the derived quantities every stage needs."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -130,6 +130,10 @@ class TriangleMesh:
     def with_flipped_faces(self) -> 'TriangleMesh':
         """Return the mesh turned inside out."""
         return self.with_faces(self.faces[:, ::-1])
+
+    def take_edges(self, table: EdgeTable) -> None:
+        """Keep the edges of the faces, where they are known."""
+        vars(self)['_edge_table'] = replace(table)      # without what else it has come to know
 
     def clear_derived(self) -> None:
         """

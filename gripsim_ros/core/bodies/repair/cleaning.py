@@ -63,6 +63,13 @@ class Draft:
         return edge_table(self.faces)
 
     @cached_property
+    def alike(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return faces of equal corners, as ``groups_of_pairs``."""
+        a, b, c = self.table.edge_of_side.T
+        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        return groups_of_pairs(low, a + b + c - low - high)
+
+    @cached_property
     def heights(self) -> Array:
         """Return the smallest height (F,) of each face [m]."""
         return face_heights(self.vertices, self.faces)
@@ -85,20 +92,25 @@ def plural(count: int, noun: str) -> str:
     return f'{count} {noun}s'
 
 
-def merge_vertices(draft: Draft, tolerance: float) -> Draft:
+def near_vertices(draft: Draft, tolerance: float) -> IntArray:
+    """Return labels (V,), equal for vertices at one position, or within ``tolerance`` [m]."""
+    labels = draft.places
+    if tolerance > 0.0:
+        first = first_places(labels)
+        pairs = cKDTree(draft.vertices[first]).query_pairs(tolerance, output_type='ndarray')
+        if len(pairs):
+            return connected_labels(pairs, len(first))[labels]
+    return labels
+
+
+def merge_vertices(draft: Draft, labels: IntArray, tolerance: float) -> Draft:
     """
-    Return the draft with vertices at one position (within ``tolerance`` [m]) made one.
+    Return the draft with vertices of equal ``near_vertices`` made one.
 
     The first of them stays; the order of vertices is kept. Of a file that lists three
     own corners for each triangle this is not worth a sentence.
     """
-    labels, vertices = draft.places, draft.vertices
-    first = first_places(labels)
-    if tolerance > 0.0:
-        pairs = cKDTree(vertices[first]).query_pairs(tolerance, output_type='ndarray')
-        if len(pairs):
-            labels = connected_labels(pairs, len(first))[labels]
-            first = first_places(labels)
+    first, vertices = first_places(labels), draft.vertices
     if len(first) == len(vertices):
         return draft
     merged = replace(draft, vertices=vertices[first], faces=labels[draft.faces])
@@ -115,21 +127,14 @@ def drop_repeated_corners(draft: Draft) -> Draft:
     return _dropped(draft, (a == b) | (b == c) | (c == a), 'degenerate face')
 
 
-def _alike(draft: Draft) -> tuple[IntArray, IntArray, IntArray]:
-    """Return faces of equal corners, as ``groups_of_pairs``."""
-    a, b, c = draft.table.edge_of_side.T
-    low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
-    return groups_of_pairs(low, a + b + c - low - high)
-
-
 def has_duplicate_faces(draft: Draft) -> bool:
     """Return whether two faces have the same corners."""
-    return len(_alike(draft)[2]) < len(draft.faces)
+    return len(draft.alike[2]) < len(draft.faces)
 
 
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
     """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
-    order, group, starts = _alike(draft)
+    order, group, starts = draft.alike
     if len(starts) == len(group):
         return draft
     if walls:
