@@ -132,7 +132,7 @@ def read_only(array: NDArray[Any], kind: type = np.float64) -> NDArray[Any]:
 
     A kernel is compiled once more for arrays that may be written.
     """
-    view = np.ascontiguousarray(array, kind).view()
+    view: NDArray[Any] = np.ascontiguousarray(array, kind).view()
     view.setflags(write=False)
     return view
 

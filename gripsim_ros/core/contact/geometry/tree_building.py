@@ -6,6 +6,7 @@ node lies together, so that nodes of a few thousand triangles never leave the pr
 """
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
@@ -87,7 +88,7 @@ def _node_count(count: int, leaf_size: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _gather(vertices: Array, corners: IntArray, node: int, seen: IntArray,
+def _gather(vertices: Array, corners: NDArray[np.int32], node: int, seen: NDArray[np.int32],
             points: Array) -> tuple[int, Vec3]:
     """Write each vertex of a node's triangles once, by first use; return how many, and area."""
     met, u, v, w = 0, 0.0, 0.0, 0.0
@@ -229,8 +230,8 @@ def _sort_many(keys: Array, order: IntArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _rearrange(places: IntArray, order: IntArray, corners: IntArray, middles: Array,
-               spare: tuple[IntArray, IntArray, Array]) -> None:
+def _rearrange(places: IntArray, order: IntArray, corners: NDArray[np.int32], middles: Array,
+               spare: tuple[IntArray, NDArray[np.int32], Array]) -> None:
     """Put a node's triangles, their corners and middles in another order."""
     for i in range(len(places)):
         place = places[i]
