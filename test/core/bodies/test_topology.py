@@ -8,15 +8,16 @@ from scipy.sparse.csgraph import connected_components
 
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.bodies.topology import (
-    connected_labels, edge_table, equal_rows, groups_of_pairs)
+    connected_labels, consistent_flips, edge_table, equal_rows, groups_of_pairs)
 
 seeds = st.integers(0, 2 ** 31)
 
 
 @settings(max_examples=50)
-@given(seeds, st.integers(1, 60))
-def test_groups_of_pairs_are_those_of_a_stable_sort(seed, count):
-    first, second = np.random.default_rng(seed).integers(0, 7, size=(2, count))
+@given(seeds, st.integers(1, 60), st.sampled_from((0, 5)))
+def test_groups_of_pairs_are_those_of_a_stable_sort(seed, count, many):
+    """Some by insertion, some, of more than ``FEW`` with the same first number, by counting."""
+    first, second = np.random.default_rng(seed).integers(0, 7, size=(2, (1 + many) * count))
     order, group, starts = groups_of_pairs(first, second)
     keys = 7 * first + second
     expected = np.unique(keys, return_index=True, return_inverse=True)
@@ -72,3 +73,22 @@ def test_a_surface_that_touches_itself_at_an_edge_keeps_its_open_sides():
     table = edge_table(box.faces[1:])
     assert not table.is_crowded
     assert table.own_open_sides().sum() == table.open_sides(table.labels).sum() == 3
+
+
+@settings(max_examples=30)
+@given(seeds)
+def test_turned_faces_are_found_in_each_piece_where_they_are_fewer(seed):
+    one = shapes.sphere(0.03, 0.015).faces
+    faces = np.concatenate([one, one + one.max() + 1])
+    turned = np.random.default_rng(seed).random(len(faces)) < 0.3
+    faces[turned] = faces[turned][:, ::-1]
+    flip, one_sided = consistent_flips(edge_table(faces))
+    np.testing.assert_array_equal(flip, turned)
+    assert not one_sided.any()
+
+
+def test_a_band_of_half_a_turn_is_one_sided_and_a_disc_beside_it_is_not():
+    band = np.array([[0, 1, 2], [2, 1, 3], [2, 3, 4], [4, 3, 5], [4, 5, 1], [1, 5, 0]])
+    flip, one_sided = consistent_flips(edge_table(np.concatenate([band, [[6, 7, 8], [8, 7, 9]]])))
+    np.testing.assert_array_equal(one_sided, np.arange(8) < 6)
+    assert not flip[6:].any()

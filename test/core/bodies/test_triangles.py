@@ -60,5 +60,5 @@ def test_turns_at_edges_are_the_dihedral_angles_of_a_prism():
     normals = np.array([[0.0, 0.0, 1.0], [np.sin(0.4), 0.0, np.cos(0.4)]])
     sine, cosine = turns_at_edges(points, np.array([[0, 1], [1, 0], [0, 0]]), normals,
                                   np.array([[0, 1], [0, 1], [-1, -1]]))
-    check_close(sine[:2], [np.sin(0.4), -np.sin(0.4)])
+    check_close(sine, [np.sin(0.4), -np.sin(0.4), 0.0])
     check_close(cosine[:2], np.cos(0.4))
