@@ -28,6 +28,9 @@ CORE = 'gripsim_ros.core'
 TARGETS = {
     'contact.distance.gjk': ('gjk', ''),
     'contact.geometry.vp_tree': ('tree_kernels', 'new_tree or refitted or node'),
+    'bodies.topology': ('topology', ''),
+    'bodies.triangles': ('triangles', ''),
+    'contact.geometry.tree_building': ('tree_building', ''),
     'contact.geometry.closest_point': (
         'tree_kernels',
         'triangle_meets or of_any_place or closest or points_in or bounds_in'),

@@ -1,6 +1,7 @@
 """All stages in one process: the same functions that the nodes call, one after the other."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Protocol
 
 from .batches import ConfigurationBatch, GraspStateBatch
@@ -34,30 +35,31 @@ class Pipeline:
     def __init__(self, hand: HandModel, grasp_object: GraspObject, mechanics: MechanicsOptions,
                  shapes: LinkShapes | None = None) -> None:
         self._hand, self._scene = hand, ContactScene(hand, grasp_object, shapes)
-        self._body = ElasticBody(grasp_object, mechanics)
+        self._grasp_object, self._mechanics = grasp_object, mechanics
 
     def prepare(self) -> None:
         """Build now the structures that the first question would build; from any thread."""
         self._scene.prepare()
+        self.body       # last: its mass, the planner beside finds for itself meanwhile
 
-    @property
+    @cached_property
     def body(self) -> ElasticBody:
         """Return the object as an elastic body."""
-        return self._body
+        return ElasticBody(self._grasp_object, self._mechanics)
 
     def prepare_own_compliance(self) -> bool:
         """Prepare the object's own compliance; return False where half-spaces answer."""
-        return self._body.prepare()
+        return self.body.prepare()
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """Return what is to be said of the object's compliance."""
-        return self._body.warnings
+        return self.body.warnings
 
     def evaluate(self, configurations: ConfigurationBatch) -> GraspStateBatch:
         """Return the grasp states of a batch of configurations."""
         link_states = compute_link_states(self._hand, configurations)
-        return evaluate_contacts(self._body, self._hand, detect_contacts(self._scene, link_states))
+        return evaluate_contacts(self.body, self._hand, detect_contacts(self._scene, link_states))
 
 
 class PublishedPipeline:

@@ -13,7 +13,7 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors, memory < numerics < fields, options, transforms < batches, bodies '
              '< hand < grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('material, oriented_box, parsing, topology < mesh < mass, reading, '
+    'core.bodies': ('material, oriented_box, parsing, topology, triangles < mesh < mass, reading, '
                     'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
     'core.hand': ('description, files < tree < outline < shapes < loading '
                   '< model < kinematics < published'),

@@ -11,7 +11,7 @@ from ..numerics.kernels import njit
 from ..transforms import transform
 from .mass import MassProperties, mass_properties, third_moment
 from .material import Material
-from .mesh import TriangleMesh, frozen_array
+from .mesh import lengths, TriangleMesh, frozen_array
 from .scans.complete import SeenSurface
 
 #: Relative difference below which principal moments count as equal [-].
@@ -135,12 +135,12 @@ def _facing_direction(normals: Array, areas: Array, even: float) -> Array | None
     None where no direction is distinguished: where the share of the area that faces it
     is not well above ``even``, that of a surface that faces all ways.
     """
-    lengths = np.linalg.norm(normals, axis=1)
-    weights = areas * lengths
-    tried = np.flatnonzero(lengths > 0.5)[::max(1, len(normals) // TRIED_FACETS)]
+    norms = lengths(normals)
+    weights = areas * norms
+    tried = np.flatnonzero(norms > 0.5)[::max(1, len(normals) // TRIED_FACETS)]
     if not len(tried):
         return None
-    units = normals / np.maximum(lengths, 1e-12)[:, None]
+    units = normals / np.maximum(norms, 1e-12)[:, None]
     shares = _facing_shares(np.ascontiguousarray(units[tried].T), units, weights) / weights.sum()
     if shares.max() < DISTINGUISHED * even:
         return None
@@ -169,7 +169,7 @@ def _without(points: Array, axis: Array) -> Array:
 
 def _far_direction(points: Array) -> Array:
     """Return the unit vector to the first point farther out than half of the farthest."""
-    distances = np.linalg.norm(points, axis=1)
+    distances = lengths(points)
     first = int(np.argmax(distances > 0.5 * distances.max()))
     return points[first] / distances[first]
 

@@ -14,10 +14,11 @@ from .mesh import TriangleMesh
 from .reading import MAX_FACES, read_triangles
 from .repair.cleaning import (
     MAX_HOLE, Draft, drop_duplicate_faces, drop_loose_degenerate_faces, drop_repeated_corners,
-    fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, plural,
-    turn_out_degenerate_faces, used_vertices)
+    fill_holes, fix_winding, has_duplicate_faces, loop_size, merge_vertices, near_vertices,
+    plural, turn_out_degenerate_faces)
 from .repair.holes import boundary_loops
 from .repair.shells import check_outside, orient_shells
+from .topology import used_vertices
 
 #: Allowed range of the largest extent [m].
 MIN_EXTENT, MAX_EXTENT = 0.002, 5.0
@@ -113,6 +114,8 @@ def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0,
     closed = check_outside(closed)
     used, renumbered = used_vertices(closed.faces, len(closed.vertices))
     mesh = TriangleMesh(closed.vertices[used], renumbered)
+    if len(used) == len(closed.vertices):       # then the faces are the same, and so are edges
+        mesh.take_edges(closed.table)
     return LoadedMesh(mesh, closed.repairs)
 
 
@@ -174,11 +177,16 @@ def _closed(draft: Draft) -> Draft:
     tried: list[Draft] = []
     refusal = MeshError('the mesh has no faces')
     for merged in _merged(draft):
+        try:
+            proper = drop_repeated_corners(merged)
+        except MeshError as error:
+            refusal = error
+            continue
         for walls in (False, True):
-            if walls and not has_duplicate_faces(merged):
+            if walls and not has_duplicate_faces(proper):
                 continue
             try:
-                tried.append(_cleaned(merged, walls))
+                tried.append(_cleaned(proper, walls))
             except MeshError as error:
                 refusal = error
                 continue
@@ -198,14 +206,13 @@ def _merged(draft: Draft) -> Iterator[Draft]:
     """Yield the draft with vertices merged over longer and longer distances."""
     diagonal, count = draft.diagonal, -1
     for share in MERGE_DISTANCES:
-        merged = merge_vertices(draft, share * diagonal)
-        if len(merged.vertices) != count:
-            count = len(merged.vertices)
-            yield merged
+        labels = near_vertices(draft, share * diagonal)
+        if labels.max() + 1 != count:
+            count = int(labels.max()) + 1
+            yield merge_vertices(draft, labels, share * diagonal)
 
 
 def _cleaned(draft: Draft, walls: bool) -> Draft:
-    draft = drop_repeated_corners(draft)
     draft = drop_duplicate_faces(draft, walls)
     draft = drop_loose_degenerate_faces(draft)
     return fix_winding(draft)

@@ -84,7 +84,7 @@ def inertia_of_volume(mesh: TriangleMesh) -> tuple[float, Array, Array]:
     MeshError
         The mesh encloses no positive volume.
     """
-    origin = mesh.triangles.mean(axis=(0, 1))
+    origin = mesh.middle
     volume, first, second = volume_moments(mesh.triangles - origin)
     if not volume > 0.0:
         raise MeshError(f'mass properties need a positive enclosed volume, got {volume:.3g} m^3')

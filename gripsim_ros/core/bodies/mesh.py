@@ -1,7 +1,7 @@
 """Triangle meshes: frozen arrays with the derived quantities every stage needs."""
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -13,6 +13,7 @@ from ..errors import MeshError, ShapeError
 from ..fields import checked_array
 from ..transforms import apply, cross
 from .topology import EdgeTable, connected_labels, edge_table
+from .triangles import corner_bounds, face_middles, face_vectors, turns_at_edges
 
 
 ArrayT = TypeVar('ArrayT', bound=NDArray[Any])
@@ -130,6 +131,10 @@ class TriangleMesh:
         """Return the mesh turned inside out."""
         return self.with_faces(self.faces[:, ::-1])
 
+    def take_edges(self, table: EdgeTable) -> None:
+        """Keep the edges of the faces, where they are known."""
+        vars(self)['_edge_table'] = replace(table)      # without what else it has come to know
+
     def clear_derived(self) -> None:
         """
         Drop the arrays that follow from vertices and faces; they are computed again at use.
@@ -157,12 +162,11 @@ class TriangleMesh:
     @cached_property
     def face_centroids(self) -> Array:
         """Return the centroids ``(F, 3)`` of the faces [m]."""
-        return frozen_array(self.triangles.mean(axis=1))
+        return frozen_array(face_middles(self.vertices, self.faces))
 
     @cached_property
     def _face_vectors(self) -> Array:
-        a, b, c = np.moveaxis(self.triangles, 1, 0)
-        return frozen_array(0.5 * cross(b - a, c - a))
+        return frozen_array(face_vectors(self.vertices, self.faces))
 
     @cached_property
     def face_areas(self) -> Array:
@@ -206,10 +210,18 @@ class TriangleMesh:
             len(self.vertices))
 
     @cached_property
+    def _bounds(self) -> tuple[Array, Array]:
+        return corner_bounds(self.vertices, self.faces)
+
+    @property
     def bounds(self) -> Array:
         """Return the corners ``(2, 3)`` of the box along the axes, of used vertices [m]."""
-        return frozen_array(np.array([
-            self.triangles.min(axis=(0, 1)), self.triangles.max(axis=(0, 1))]))
+        return frozen_array(self._bounds[0])
+
+    @cached_property
+    def middle(self) -> Array:
+        """Return the mean ``(3,)`` of the corners of all faces [m]."""
+        return frozen_array(self._bounds[1] / (3 * len(self.faces)))
 
     @cached_property
     def extents(self) -> Array:
@@ -282,12 +294,10 @@ class TriangleMesh:
 
         0 is flat, positive is a ridge, negative a groove; pi where ``edge_faces`` is -1.
         """
-        first, second = self.edge_faces.T
-        along = unit_rows(self.vertices[self.edges[:, 1]] - self.vertices[self.edges[:, 0]])
-        n_first, n_second = self.face_normals[first], self.face_normals[second]
-        sine = row_dot(cross(n_first, n_second), along)
-        angles = np.arctan2(sine, row_dot(n_first, n_second))
-        return frozen_array(np.where(first < 0, np.pi, angles))
+        angles = np.arctan2(*turns_at_edges(
+            self.vertices, self.edges, self.face_normals, self.edge_faces))
+        angles[self.edge_faces[:, 0] < 0] = np.pi
+        return frozen_array(angles)
 
     @cached_property
     def is_closed(self) -> bool:

@@ -17,6 +17,9 @@ from contextvars import ContextVar
 from functools import cache, partial, update_wrapper
 from typing import Any, cast, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 F = TypeVar('F', bound=Callable[..., Any])
 
 #: Set where numba compiles nothing, and leaves each function as it is.
@@ -121,6 +124,17 @@ def njit(**options: Any) -> Callable[[F], F]:
             return cast(F, _compiler().njit(no_cfunc_wrapper=True, **options)(source))
         return cast(F, Kernel(source, **options))
     return declare
+
+
+def read_only(array: NDArray[Any], kind: type = np.float64) -> NDArray[Any]:
+    """
+    Return what a kernel is to read: of a kind, in C order, read-only, mostly without a copy.
+
+    A kernel is compiled once more for arrays that may be written.
+    """
+    view: NDArray[Any] = np.ascontiguousarray(array, kind).view()
+    view.setflags(write=False)
+    return view
 
 
 @njit(cache=True, forceinline=True)

@@ -10,10 +10,10 @@ from scipy.spatial import cKDTree
 
 from ...arrays import Array, BoolArray, IntArray
 from ...errors import MeshError
-from ...transforms import cross
-from ..mesh import lengths, row_dot
 from ..topology import (
-    EdgeTable, by_first_place, connected_labels, consistent_flips, edge_table, first_places)
+    EdgeTable, connected_labels, consistent_flips, edge_table, equal_rows, first_places,
+    groups_of_pairs)
+from ..triangles import corner_bounds, face_heights
 from .holes import MAX_TRIANGULATED_LOOP, boundary_loops, triangulate_loop
 
 #: Largest hole that is filled, as a share of the bounding box's diagonal.
@@ -49,18 +49,25 @@ class Draft:
     @cached_property
     def diagonal(self) -> float:
         """Return the diagonal of the bounding box of the used vertices [m]."""
-        used = self.vertices[used_vertices(self.faces, len(self.vertices))[0]]
-        return float(np.linalg.norm(used.max(axis=0) - used.min(axis=0)))
+        lower, upper = corner_bounds(self.vertices, self.faces)[0]
+        return float(np.linalg.norm(upper - lower))
 
     @cached_property
     def places(self) -> IntArray:
         """Return labels (V,), equal for vertices at one position, by first appearance."""
-        return _equal_rows(self.vertices)
+        return equal_rows(self.vertices)
 
     @cached_property
     def table(self) -> EdgeTable:
         """Return the edges of the faces."""
         return edge_table(self.faces)
+
+    @cached_property
+    def alike(self) -> tuple[IntArray, IntArray, IntArray]:
+        """Return faces of equal corners, as ``groups_of_pairs``."""
+        a, b, c = self.table.edge_of_side.T
+        low, high = np.minimum(np.minimum(a, b), c), np.maximum(np.maximum(a, b), c)
+        return groups_of_pairs(low, a + b + c - low - high)
 
     @cached_property
     def heights(self) -> Array:
@@ -69,18 +76,11 @@ class Draft:
 
     def open_side_count(self) -> int:
         """Return the number of sides of faces that their shell leaves open."""
-        return int(np.count_nonzero(self.table.open_sides(self.table.labels)))
+        return int(np.count_nonzero(self.table.own_open_sides()))
 
     def is_closed(self) -> bool:
         """Return whether each shell is closed in itself."""
         return self.open_side_count() == 0
-
-
-def used_vertices(faces: IntArray, count: int) -> tuple[IntArray, IntArray]:
-    """Return which of ``count`` vertices the faces (F, 3) name, and these faces among them."""
-    named = np.zeros(count, dtype=bool)
-    named[faces] = True
-    return np.flatnonzero(named), (np.cumsum(named) - 1)[faces]
 
 
 def plural(count: int, noun: str) -> str:
@@ -92,20 +92,25 @@ def plural(count: int, noun: str) -> str:
     return f'{count} {noun}s'
 
 
-def merge_vertices(draft: Draft, tolerance: float) -> Draft:
+def near_vertices(draft: Draft, tolerance: float) -> IntArray:
+    """Return labels (V,), equal for vertices at one position, or within ``tolerance`` [m]."""
+    labels = draft.places
+    if tolerance > 0.0:
+        first = first_places(labels)
+        pairs = cKDTree(draft.vertices[first]).query_pairs(tolerance, output_type='ndarray')
+        if len(pairs):
+            return connected_labels(pairs, len(first))[labels]
+    return labels
+
+
+def merge_vertices(draft: Draft, labels: IntArray, tolerance: float) -> Draft:
     """
-    Return the draft with vertices at one position (within ``tolerance`` [m]) made one.
+    Return the draft with vertices of equal ``near_vertices`` made one.
 
     The first of them stays; the order of vertices is kept. Of a file that lists three
     own corners for each triangle this is not worth a sentence.
     """
-    labels, vertices = draft.places, draft.vertices
-    first = first_places(labels)
-    if tolerance > 0.0:
-        pairs = cKDTree(vertices[first]).query_pairs(tolerance, output_type='ndarray')
-        if len(pairs):
-            labels = connected_labels(pairs, len(first))[labels]
-            first = first_places(labels)
+    first, vertices = first_places(labels), draft.vertices
     if len(first) == len(vertices):
         return draft
     merged = replace(draft, vertices=vertices[first], faces=labels[draft.faces])
@@ -116,43 +121,26 @@ def merge_vertices(draft: Draft, tolerance: float) -> Draft:
     return merged.with_faces(merged.faces, sentence)
 
 
-def _equal_rows(vertices: Array) -> IntArray:
-    """Return labels (V,), equal for equal rows, numbered by first appearance."""
-    order = np.lexsort(vertices.T)
-    rows = vertices[order]
-    new = np.ones(len(rows), dtype=bool)
-    new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
-    label = np.empty(len(rows), dtype=np.int64)
-    label[order] = np.cumsum(new) - 1
-    return by_first_place(label)
-
-
 def drop_repeated_corners(draft: Draft) -> Draft:
     """Return the draft without faces that name a vertex twice."""
     a, b, c = draft.faces.T
     return _dropped(draft, (a == b) | (b == c) | (c == a), 'degenerate face')
 
 
-def _corner_keys(draft: Draft) -> IntArray:
-    """Return numbers (F,), equal for faces of equal corners."""
-    edges = np.sort(draft.table.edge_of_side, axis=1)
-    return edges[:, 0] * len(draft.table.keys) + edges[:, 1]
-
-
 def has_duplicate_faces(draft: Draft) -> bool:
     """Return whether two faces have the same corners."""
-    keys = np.sort(_corner_keys(draft))
-    return bool((keys[1:] == keys[:-1]).any())
+    return len(draft.alike[2]) < len(draft.faces)
 
 
 def drop_duplicate_faces(draft: Draft, walls: bool) -> Draft:
     """Return the draft with one, or with ``walls`` none, of the faces on equal corners."""
-    _, first, place, counts = np.unique(
-        _corner_keys(draft), return_index=True, return_inverse=True, return_counts=True)
+    order, group, starts = draft.alike
+    if len(starts) == len(group):
+        return draft
     if walls:
-        return _dropped(draft, counts[place.reshape(-1)] > 1, 'inner wall face')
+        return _dropped(draft, np.bincount(group)[group] > 1, 'inner wall face')
     bad = np.ones(len(draft.faces), dtype=bool)
-    bad[first] = False
+    bad[order[starts]] = False
     return _dropped(draft, bad, 'duplicate face')
 
 
@@ -171,15 +159,6 @@ def _dropped(draft: Draft, bad: BoolArray, noun: str) -> Draft:
     if bad.all():
         raise MeshError(f'the mesh has no face with an area, got {plural(len(bad), noun)}')
     return draft.with_faces(draft.faces[~bad], f'dropped {plural(int(bad.sum()), noun)}')
-
-
-def face_heights(vertices: Array, faces: IntArray) -> Array:
-    """Return the smallest height (...,) of each of the faces (..., 3) [m]."""
-    corners = vertices[faces]
-    sides = np.roll(corners, -1, axis=-2) - corners
-    longest = np.sqrt(row_dot(sides, sides).max(axis=-1))
-    doubled = lengths(cross(sides[..., 0, :], sides[..., 1, :]))
-    return doubled / np.where(longest > 0.0, longest, 1.0)
 
 
 def fix_winding(draft: Draft) -> Draft:

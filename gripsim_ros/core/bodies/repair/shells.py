@@ -4,6 +4,7 @@ Closed shells of a surface: which is outside, which a cavity, which inside out.
 Winding numbers tell how often a closed surface surrounds a point.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross as cross_of, dot, load_mat3_at, subtract
 from ...transforms import cross
 from ..mesh import TriangleMesh, lengths
-from ..topology import EdgeTable
+from ..topology import EdgeTable, groups_of_pairs
 from .cleaning import Draft, plural
 
 
@@ -204,6 +205,8 @@ def check_outside(draft: Draft) -> Draft:
 SMALL_TANGENT = 0.01
 #: Number of cells along the longest side of a surface that is cut into patches.
 CELLS = 16
+#: Threads that share the points.
+THREADS = 2
 #: Margin of patches' boxes over the surface's size: more than rounding errors of middles.
 BOX_MARGIN = 1e-6
 
@@ -307,23 +310,39 @@ def surface_winding_numbers(triangles: Array, table: EdgeTable, chosen: IntArray
     the middle is taken. Source: Jacobson, Kavan and Sorkine-Hornung, Robust inside-outside
     segmentation using generalized winding numbers, 2013, section 4, on one level.
     """
-    middles = triangles.mean(axis=1)
+    middles = (triangles[:, 0] + triangles[:, 1] + triangles[:, 2]) / 3.0
     low, size = middles.min(axis=0), np.ptp(middles, axis=0).max()
     cells = ((middles - low) * (CELLS / size)).astype(np.int64)
     keys = cells @ np.array([(CELLS + 1) ** 2, CELLS + 1, 1])
-    order = np.argsort(keys, kind='stable')
-    patch, counts = np.unique(keys, return_inverse=True, return_counts=True)[1:]
-    firsts = np.append(0, np.cumsum(counts))
+    order, patch, starts = groups_of_pairs(keys, np.zeros(len(keys), np.int64))
+    firsts = np.append(starts, len(keys))
     sorted_triangles = triangles[order]
-    lows = np.minimum.reduceat(sorted_triangles.min(axis=1), firsts[:-1])
-    highs = np.maximum.reduceat(sorted_triangles.max(axis=1), firsts[:-1])
-    boxes = np.stack([lows - BOX_MARGIN * size, highs + BOX_MARGIN * size], axis=1)
-    fans, fan_patch = _fans(triangles, table, patch.reshape(-1), boxes.mean(axis=1))
+    boxes = _boxes(sorted_triangles, firsts, BOX_MARGIN * size)
+    fans, fan_patch = _fans(triangles, table, patch, boxes.mean(axis=1))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return _winding_numbers(
-        middles[chosen], sorted_triangles, place[chosen], firsts, fans,
-        np.searchsorted(fan_patch, np.arange(len(boxes) + 1)), boxes)
+    fan_firsts = np.searchsorted(fan_patch, np.arange(len(boxes) + 1))
+
+    def at(some: IntArray) -> Array:
+        return _winding_numbers(middles[some], sorted_triangles, place[some], firsts, fans,
+                                fan_firsts, boxes)
+    with ThreadPoolExecutor(THREADS) as threads:
+        return np.concatenate(list(threads.map(at, np.array_split(chosen, THREADS))))
+
+
+@njit(cache=True, nogil=True)
+def _boxes(triangles: Array, firsts: IntArray, margin: float) -> Array:
+    """Return the boxes (p, 2, 3) round triangles between two places, and a margin about."""
+    boxes = np.empty((len(firsts) - 1, 2, 3))
+    for p in range(len(boxes)):
+        for k in range(3):
+            low, high = np.inf, -np.inf
+            for f in range(firsts[p], firsts[p + 1]):
+                for corner in range(3):
+                    low = min(low, triangles[f, corner, k])
+                    high = max(high, triangles[f, corner, k])
+            boxes[p, 0, k], boxes[p, 1, k] = low - margin, high + margin
+    return boxes
 
 
 def _fans(triangles: Array, table: EdgeTable, patch: IntArray,

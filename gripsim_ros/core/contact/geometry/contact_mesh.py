@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import cast
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
+from ...bodies.topology import used_vertices
 from .curved_surface import CurvedSurface, build_curved_surface
 from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
@@ -60,8 +60,8 @@ class ContactMesh:
     @cached_property
     def box(self) -> OrientedBox:
         """Return the oriented box round the used vertices, its axes those of the surface."""
-        used, faces = np.unique(self.mesh.faces, return_inverse=True)
-        return fit_oriented_box(self.mesh.vertices[used], faces.reshape(-1, 3))
+        used, faces = used_vertices(self.mesh.faces, len(self.mesh.vertices))
+        return fit_oriented_box(self.mesh.vertices[used], faces)
 
     @cached_property
     def flat_tree(self) -> FlatTree:

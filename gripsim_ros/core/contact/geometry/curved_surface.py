@@ -14,9 +14,9 @@ from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.mesh import SMOOTH_ANGLE, lengths, sum_by_label, unit_rows
 from ...bodies.topology import connected_labels
-from ...numerics.kernels import njit
-from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at
-from ...transforms import cross
+from ...bodies.triangles import pair_dot, sphere_sums
+from ...numerics.kernels import njit, read_only
+from ...numerics.vec3 import Mat3, Vec3, dot, load_mat3_at, subtract
 from .vp_tree import VpTree
 
 
@@ -78,15 +78,20 @@ def build_curved_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
     body keep their normal; the bulge is limited (``docs/model/contact.md``).
     """
     normals = _corner_normals(mesh)
-    limits = _bulge_limits(mesh.triangles, normals)
     order = tree.faces
-    return CurvedSurface(np.ascontiguousarray(normals[order]), limits[order],
+    normals = normals[order]
+    return CurvedSurface(normals, _bulge_limits(read_only(tree.corners), read_only(normals)),
                          joined_sides(mesh)[order].astype(np.int64))
 
 
 def _corner_normals(mesh: TriangleMesh) -> Array:
-    whole, around = _whole_vertices(mesh), _sphere_normals(mesh)
-    normals = np.where(whole[mesh.faces][..., None], around[mesh.faces], mesh.corner_normals())
+    whole = _whole_vertices(mesh)
+    normals = _sphere_normals(mesh)[mesh.faces]
+    sharp = ~whole[mesh.faces]
+    rows = np.flatnonzero(sharp.any(axis=1))
+    if len(rows):       # a corner's mean takes in faces at its own vertex alone
+        beside = mesh.with_faces(mesh.faces[rows]).corner_normals()
+        normals[rows] = np.where(sharp[rows][..., None], beside, normals[rows])
     return _keep_planes(mesh, normals, whole, _body_planes(mesh))
 
 
@@ -99,19 +104,10 @@ def _whole_vertices(mesh: TriangleMesh) -> BoolArray:
 
 def _sphere_normals(mesh: TriangleMesh) -> Array:
     """Return vertex normals weighted as by Max: exact where the vertex lies on a sphere."""
-    corners = mesh.triangles
-    out = np.roll(corners, -1, axis=1) - corners
-    back = np.roll(corners, 1, axis=1) - corners
-    squares = np.einsum('fki,fki->fk', out, out) * np.einsum('fki,fki->fk', back, back)
-    weighted = cross(out, back) / np.where(squares > 0.0, squares, 1.0)[..., None]
-    around, some = _unit_sums(mesh, mesh.faces, weighted)
-    return np.where(some[:, None], around, mesh.vertex_normals)
-
-
-def _unit_sums(mesh: TriangleMesh, faces: IntArray, vectors: Array) -> tuple[Array, BoolArray]:
-    """Return the directions of sums over the corners at each vertex, and which have one."""
-    sums = sum_by_label(vectors.reshape(-1, 3), faces.ravel(), len(mesh.vertices))
-    return unit_rows(sums), (sums != 0.0).any(axis=1)
+    sums = sphere_sums(mesh.vertices, mesh.faces)
+    some = (sums[:, 0] != 0.0) | (sums[:, 1] != 0.0) | (sums[:, 2] != 0.0)
+    around = unit_rows(sums)
+    return around if some.all() else np.where(some[:, None], around, mesh.vertex_normals)
 
 
 def _body_planes(mesh: TriangleMesh) -> BoolArray:
@@ -140,14 +136,19 @@ def _body_planes(mesh: TriangleMesh) -> BoolArray:
 
 def _keep_planes(mesh: TriangleMesh, normals: Array, whole: BoolArray,
                  planes: BoolArray) -> Array:
-    """Give the corners of plane faces, and of smooth neighbours there, the plane's normal."""
-    kept, of_planes = normals.copy(), mesh.face_normals[planes, None]
-    kept[planes] = of_planes
-    unit, some = _unit_sums(mesh, mesh.faces[planes], np.repeat(of_planes, 3, axis=1))
-    touched = (some & whole)[mesh.faces] & ~planes[:, None]
-    return np.where(touched[..., None], unit[mesh.faces], kept)
+    """Give corners of plane faces, and smooth ones beside, the plane's normal, in place."""
+    if not planes.any():
+        return normals
+    of_planes = mesh.face_normals[planes]
+    normals[planes] = of_planes[:, None]
+    sums = sum_by_label(np.repeat(of_planes, 3, axis=0), mesh.faces[planes].ravel(),
+                        len(mesh.vertices))
+    beside = ((sums != 0.0).any(axis=1) & whole)[mesh.faces] & ~planes[:, None]
+    normals[beside] = unit_rows(sums)[mesh.faces[beside]]
+    return normals
 
 
+@njit(cache=True, nogil=True)
 def _bulge_limits(corners: Array, normals: Array) -> Array:
     """
     Return per face how far its curved surface may lie from it [m].
@@ -157,13 +158,30 @@ def _bulge_limits(corners: Array, normals: Array) -> Array:
     a long flat face makes no hill of it. Nor can the cubic rise above 8/9 of its highest
     control point (the weights of the seven free ones add up to that at most).
     """
-    edges = np.roll(corners, -1, axis=1) - corners
-    start = np.abs(np.einsum('fki,fki->fk', normals, edges))
-    end = np.abs(np.einsum('fki,fki->fk', np.roll(normals, -1, axis=1), edges))
-    arcs = BULGE_RATIO * (np.minimum(start, end) / 4.0).max(axis=1)
-    offsets = _control_offsets(corners, normals)
-    highest = lengths(offsets).max(axis=1)
-    return np.minimum(arcs, 8.0 / 9.0 * highest)
+    limits = np.empty(len(corners))
+    for f in range(len(corners)):
+        own, at = load_mat3_at(corners, f), load_mat3_at(normals, f)
+        arc, highest, total = 0.0, 0.0, (0.0, 0.0, 0.0)
+        for k in range(3):
+            following = (k + 1) % 3
+            edge = subtract(own[following], own[k])
+            start, end = abs(pair_dot(at[k], edge)), abs(pair_dot(at[following], edge))
+            arc = max(arc, min(start, end) / 4.0)
+        for i in range(6):      # control points near a corner, towards each of the others
+            k, other = i // 2, (1, 2, 2, 0, 0, 1)[i]
+            bend = -pair_dot(subtract(own[other], own[k]), at[k]) / 3.0
+            offset = bend * at[k][0], bend * at[k][1], bend * at[k][2]
+            total = total[0] + offset[0], total[1] + offset[1], total[2] + offset[2]
+            highest = max(highest, _length(offset))
+        inner = total[0] / 4.0, total[1] / 4.0, total[2] / 4.0
+        highest = max(highest, _length(inner))
+        limits[f] = min(BULGE_RATIO * arc, 8.0 / 9.0 * highest)
+    return limits
+
+
+@njit(cache=True, forceinline=True)
+def _length(v: Vec3) -> float:
+    return np.sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2])
 
 
 def _control_offsets(corners: Array, normals: Array) -> Array:

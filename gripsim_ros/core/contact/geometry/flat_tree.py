@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
 from ...bodies.oriented_box import OrientedBox
+from ...numerics.kernels import njit, read_only
 from .vp_tree import VpTree
 
 
@@ -64,14 +65,15 @@ def flatten_tree(vertices: Array, faces: IntArray, tree: VpTree, box: OrientedBo
     box : OrientedBox
         Round the vertices that triangles use.
     """
-    firsts, order, used = _vertex_order(faces[tree.faces], len(vertices))
+    ordered = faces[tree.faces]
+    firsts, order, places, used = _vertex_order(read_only(ordered, np.int64), len(vertices))
     ranges = np.column_stack([tree.ranges, firsts[tree.ranges]])
     small = tree.ranges[:, 1] - tree.ranges[:, 0] <= LEAF_SIZE
     children = np.where(small[:, None], -1, tree.children)
     nodes = np.column_stack([children, ranges]).astype(np.int32)
     return FlatTree(
         np.column_stack([tree.centres, tree.radii]), nodes, np.array(vertices)[order],
-        np.argsort(order)[faces[tree.faces]].astype(np.uint32), order, tree.faces,
+        places[ordered], order, tree.faces,
         np.vstack([box.axes, box.centre, box.half_lengths]), np.array([used, tree.size]))
 
 
@@ -83,14 +85,27 @@ def refit_flat_tree(arrays: FlatTree, ordered: Array, tree: VpTree, box: Oriente
         sizes=np.array([arrays.sizes[0], tree.size]))
 
 
-def _vertex_order(faces: IntArray, count: int) -> tuple[IntArray, IntArray, int]:
+@njit(cache=True, nogil=True)
+def _vertex_order(faces: IntArray, count: int
+                  ) -> tuple[IntArray, IntArray, NDArray[np.uint32], int]:
     """
     Order vertices by the first triangle, of those in the tree's order, that uses them.
 
-    Returns the number of vertices before each triangle (f + 1,), the order (n,), and how
-    many are used.
+    Returns the number of vertices before each triangle (f + 1,), the order (n,), the place of
+    each vertex in it (n,), and how many are used.
     """
-    used, places = np.unique(faces, return_index=True)
-    firsts = np.searchsorted(np.sort(places), faces.shape[1] * np.arange(len(faces) + 1))
-    unused = np.setdiff1d(np.arange(count), used)
-    return firsts, np.concatenate([used[np.argsort(places)], unused]), len(used)
+    firsts, order = np.empty(len(faces) + 1, np.int64), np.empty(count, np.int64)
+    places, met, used = np.zeros(count, np.uint32), np.zeros(count, np.bool_), 0
+    for f in range(len(faces)):
+        firsts[f] = used
+        for k in range(3):
+            vertex = faces[f, k]
+            if not met[vertex]:
+                met[vertex], order[used], places[vertex] = True, vertex, used
+                used += 1
+    firsts[len(faces)], last = used, used
+    for vertex in range(count):
+        if not met[vertex]:
+            order[last], places[vertex] = vertex, last
+            last += 1
+    return firsts, order, places, used

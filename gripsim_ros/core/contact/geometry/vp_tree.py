@@ -13,8 +13,9 @@ import numpy as np
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
 from ...fields import checked_array
-from ...numerics.kernels import copy_entries, njit
+from ...numerics.kernels import njit, read_only
 from ...numerics.vec3 import Vec3, dot, load_mat3_at, load_vec3, store_vec3, subtract
+from .tree_building import build_nodes
 
 
 LEAF_SIZE = 6
@@ -86,7 +87,8 @@ def build_vp_tree(vertices: Array, faces: IntArray) -> VpTree:
     if np.ndim(faces) != 2 or not len(faces):
         raise ShapeError(f'a tree needs triangles (f, 3) with f > 0, got {np.shape(faces)}')
     corners = checked_array(np.asarray(vertices, float)[faces], 'corners of a tree', 'f', 3, 3)
-    order, children, ranges, bounds = _build(corners)
+    order, children, ranges, bounds = build_nodes(
+        read_only(vertices), read_only(faces, np.int64), LEAF_SIZE)
     return _grown_tree(corners[order], order, children, ranges, bounds)
 
 
@@ -148,7 +150,7 @@ def _refit(corners: Array, children: IntArray, ranges: IntArray) -> tuple[Array,
     for node in range(nodes - 1, -1, -1):
         start, end = ranges[node]
         if node == 0 or children[node, 0] < 0 or end - start <= DIRECT_SIZE:
-            _fit_directly(corners[start:end], False, centres, radii, slabs, areas, node)
+            _fit_directly(corners[start:end], centres, radii, slabs, areas, node)
         else:
             _fit_to_children(children[node, 0], children[node, 1], centres, radii, slabs,
                              areas, node)
@@ -156,9 +158,9 @@ def _refit(corners: Array, children: IntArray, ranges: IntArray) -> tuple[Array,
 
 
 @njit(cache=True, nogil=True)
-def _fit_directly(corners: Array, tight: bool, centres: Array, radii: Array, slabs: Array,
-                  areas: Array, node: int) -> None:
-    """Write the ball about the middle of the extents of triangles, or a tight one, and a slab."""
+def _fit_directly(corners: Array, centres: Array, radii: Array, slabs: Array, areas: Array,
+                  node: int) -> None:
+    """Write the ball about the middle of the extents of triangles, and a slab."""
     for k in range(3):
         low, high, area = np.inf, -np.inf, 0.0
         u, v = (k + 1) % 3, (k + 2) % 3
@@ -169,8 +171,6 @@ def _fit_directly(corners: Array, tight: bool, centres: Array, radii: Array, sla
                      - (corners[i, 1, v] - corners[i, 0, v])
                      * (corners[i, 2, u] - corners[i, 0, u]))
         centres[node, k], areas[node, k] = 0.5 * (low + high), area
-    if tight:
-        _tighten(corners, centres[node])
     normal, centre = _unit(load_vec3(areas, node)), load_vec3(centres, node)
     farthest, low, high = 0.0, np.inf, -np.inf
     for i in range(len(corners)):
@@ -218,81 +218,3 @@ def _fit_to_children(first: int, second: int, centres: Array, radii: Array, slab
         high = max(high, offset + min(max(ends[0], ends[1]) + sine, radii[child]))
     store_vec3(slabs, node, normal)
     slabs[node, 3], slabs[node, 4] = low, high
-
-
-@njit(cache=True, nogil=True)
-def _build(corners: Array) -> tuple[IntArray, IntArray, IntArray, tuple[Array, Array, Array]]:
-    """
-    Return order of the triangles, children and ranges, and centres, radii and slabs.
-
-    Subtrees lie together, and so do the two children of a node.
-    """
-    middles: Array = (corners[:, 0] + corners[:, 1] + corners[:, 2]) / 3.0
-    count, capacity = len(middles), 2 * len(middles) + 1
-    centres, radii, slabs = np.empty((capacity, 3)), np.empty(capacity), np.empty((capacity, 5))
-    areas = np.empty((capacity, 3))
-    order, stack = np.arange(count), np.zeros(STACK_SIZE, np.int64)
-    children, ranges = np.full((capacity, 2), -1), np.empty((capacity, 2), np.int64)
-    ranges[0, 0], ranges[0, 1] = 0, count
-    top, nodes = 1, 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        start, end = ranges[node]
-        _fit_directly(corners[order[start:end]], True, centres, radii, slabs, areas, node)
-        if end - start <= LEAF_SIZE:
-            continue
-        _split(middles, order[start:end])
-        half = start + (end - start) // 2
-        for side in range(2):
-            child = nodes + side
-            children[node, side], stack[top + 1 - side] = child, child
-            ranges[child, 0] = start if side == 0 else half
-            ranges[child, 1] = half if side == 0 else end
-        nodes += 2
-        top += 2
-    return (order, children[:nodes].copy(), ranges[:nodes].copy(),
-            (centres[:nodes].copy(), radii[:nodes].copy(), slabs[:nodes].copy()))
-
-
-@njit(cache=True)
-def _split(middles: Array, order: IntArray) -> None:
-    """Sort a node's triangles by their distance from its vantage point."""
-    mean = np.zeros(3)
-    for f in order:
-        mean += middles[f]
-    mean /= len(order)
-    vantage, farthest = order[0], -1.0
-    for f in order:
-        distance = _squared(middles[f], mean)
-        if distance > farthest:
-            vantage, farthest = f, distance
-    distances = np.empty(len(order))
-    for i in range(len(order)):
-        distances[i] = _squared(middles[order[i]], middles[vantage])
-    copy_entries(order[np.argsort(distances, kind='mergesort')], order)
-
-
-@njit(cache=True)
-def _squared(a: Array, b: Array) -> float:
-    return (a[0] - b[0]) ** 2 + (a[1] - b[1]) ** 2 + (a[2] - b[2]) ** 2
-
-
-@njit(cache=True, nogil=True)
-def _tighten(corners: Array, centre: Array) -> None:
-    """Pull the centre of a ball towards the farthest corner a few times; keep the best."""
-    best, best_radius = centre.copy(), np.inf
-    for attempt in range(8):
-        farthest, far_f, far_c = -1.0, 0, 0
-        for f in range(len(corners)):
-            for corner in range(3):
-                distance = _squared(corners[f, corner], centre)
-                if distance > farthest:
-                    farthest, far_f, far_c = distance, f, corner
-        if farthest < best_radius:
-            best_radius = farthest
-            copy_entries(centre, best)
-        step = 1.0 / (attempt + 2.0) ** 2
-        for k in range(3):
-            centre[k] += step * (corners[far_f, far_c, k] - centre[k])
-    copy_entries(best, centre)

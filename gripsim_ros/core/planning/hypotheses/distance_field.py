@@ -3,10 +3,13 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from ...arrays import Array
+from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
+from ...numerics.kernels import njit, read_only
+from ...numerics.vec3 import dot, load_vec3, subtract
 
 
 #: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
@@ -14,6 +17,8 @@ LEAF_SIZE = 40
 #: Largest number of samples, and the side of the cubes, in cells, in each of which one sample of
 #: each side is kept of more.
 MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
+#: Largest number of parts into which a triangle's sides are cut.
+MOST_PARTS = 200
 
 
 class DistanceField(NamedTuple):
@@ -52,19 +57,45 @@ def sample_surface(mesh: TriangleMesh, spacing: float) -> tuple[Array, Array]:
     -------
     points, normals : (n, 3) float
     """
-    corners = mesh.vertices[mesh.faces]
-    edges = np.linalg.norm(corners - np.roll(corners, 1, axis=1), axis=2).max(axis=1)
-    counts = np.clip(np.ceil(edges / spacing).astype(int), 1, 200)
-    points, normals = [], []
-    for count in np.unique(counts):
-        chosen = counts == count
-        i, j = np.meshgrid(np.arange(count), np.arange(count), indexing='ij')
-        low = (i + j < count).ravel()
-        u, v = (i.ravel()[low] + 1 / 3) / count, (j.ravel()[low] + 1 / 3) / count
-        weights = np.stack([1.0 - u - v, u, v], axis=1)
-        points.append(np.einsum('kw,fwx->fkx', weights, corners[chosen]).reshape(-1, 3))
-        normals.append(np.repeat(mesh.face_normals[chosen], len(u), axis=0))
-    return np.concatenate(points), np.concatenate(normals)
+    vertices, faces = read_only(mesh.vertices), read_only(mesh.faces, np.int64)
+    counts = _lattice_counts(vertices, faces, float(spacing))
+    order = np.argsort(counts, kind='stable')
+    return _lattices(vertices, faces, mesh.face_normals, counts, order)
+
+
+@njit(cache=True, nogil=True)
+def _lattice_counts(vertices: Array, faces: IntArray, spacing: float) -> NDArray[np.uint8]:
+    """Return into how many parts the longest side of each triangle is cut (F,)."""
+    counts = np.empty(len(faces), np.uint8)
+    for f in range(len(faces)):
+        longest = 0.0
+        for k in range(3):
+            side = subtract(load_vec3(vertices, faces[f, k]),
+                            load_vec3(vertices, faces[f, (k + 2) % 3]))
+            longest = max(longest, dot(side, side))
+        counts[f] = int(min(max(np.ceil(np.sqrt(longest) / spacing), 1.0), MOST_PARTS))
+    return counts
+
+
+@njit(cache=True, nogil=True)
+def _lattices(vertices: Array, faces: IntArray, face_normals: Array,
+              counts: NDArray[np.uint8], order: IntArray) -> tuple[Array, Array]:
+    """Return points and normals of the triangles' lattices, of those of few points first."""
+    total, m = 0, 0
+    for f in range(len(faces)):
+        total += int(counts[f]) * (int(counts[f]) + 1) // 2
+    points, normals = np.empty((total, 3)), np.empty((total, 3))
+    for f in order:
+        count = int(counts[f])
+        for i in range(count):
+            for j in range(count - i):
+                u, v = (i + 1 / 3) / count, (j + 1 / 3) / count
+                for k in range(3):
+                    points[m, k] = ((1.0 - u - v) * vertices[faces[f, 0], k]
+                                    + u * vertices[faces[f, 1], k] + v * vertices[faces[f, 2], k])
+                    normals[m, k] = face_normals[f, k]
+                m += 1
+    return points, normals
 
 
 def _thinned(points: Array, normals: Array, spacing: float) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ import trimesh
 from gripsim_ros.core.bodies import repair_mesh, shapes, topology
 from gripsim_ros.core.bodies.repair import cleaning
 from gripsim_ros.core.bodies.repair.cleaning import (
-    Draft, drop_duplicate_faces, drop_loose_degenerate_faces, merge_vertices,
+    Draft, drop_duplicate_faces, drop_loose_degenerate_faces, merge_vertices, near_vertices,
     turn_out_degenerate_faces)
 from gripsim_ros.core.bodies.repair.holes import MAX_TRIANGULATED_LOOP
 from gripsim_ros.core.errors import MeshError
@@ -35,7 +35,8 @@ def test_vertices_are_merged_as_by_looking_at_all_pairs(tolerance):
         near = near @ near
     kept, labels = np.unique(near.argmax(axis=1), return_inverse=True)
     faces = rng.permutation(len(vertices))[:99].reshape(-1, 3)
-    merged = merge_vertices(draft(faces, vertices), tolerance)
+    given = draft(faces, vertices)
+    merged = merge_vertices(given, near_vertices(given, tolerance), tolerance)
     assert_array_equal(merged.vertices, vertices[kept])
     assert_array_equal(merged.faces, labels[faces])
     assert len(kept) < len(vertices) and len(merged.repairs) == 1
