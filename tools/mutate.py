@@ -60,6 +60,7 @@ TARGETS = {
     'planning.planar_closing.first_touch': ('first_touch finger_chain', ''),
     'planning.planar_closing.advance': ('first_touch', ''),
     'planning.closing.force_control': ('force_control closing_forces', 'not closing_ends'),
+    'planning.moving_object.contact_step': ('contact_step', ''),
     'numerics.complementarity': (
         'complementarity core/mechanics/contact/contact_forces',
         'active_set or definite_problem or exchanges or coinciding'),

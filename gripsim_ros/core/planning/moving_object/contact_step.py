@@ -77,8 +77,8 @@ def solve_step(mass: Array, momentum: Array, contacts: Contacts, friction: float
             if -slope < ENOUGH:
                 break
             _fill_motions(rows, way, ways)
-            share = _share_of_way(contacts, friction * step, step, forces, motions, ways,
-                                  slope, curvature)
+            share = share_of_way(contacts, friction * step, step, forces, motions, ways,
+                                 slope, curvature)
             for a in range(size):
                 u[a] += share * way[a]
             for i in range(count):
@@ -110,7 +110,7 @@ def _newton_way(mass: Array, momentum: Array, contacts: Contacts, rub: float, st
     """Fill Newton's way from u; return the energy's slope along it, and the mass's curvature."""
     size = len(u)
     gradient, hessian = np.empty(size), np.empty((size, size))
-    _fill(mass, momentum, contacts, rub, step, forces, u, motions, gradient, hessian)
+    fill_derivatives(mass, momentum, contacts, rub, step, forces, u, motions, gradient, hessian)
     factor, _ = factorise_part(hessian, np.arange(size), np.empty(0, np.int64),
                                np.empty((0, 0)))
     for a in range(size):
@@ -125,18 +125,18 @@ def _newton_way(mass: Array, momentum: Array, contacts: Contacts, rub: float, st
 
 
 @njit(cache=True)
-def _share_of_way(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
-                  ways: Array, slope: float, curvature: float) -> float:
+def share_of_way(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
+                 ways: Array, slope: float, curvature: float) -> float:
     """
     Return the share of a way at which the energy is about least, 1 at most.
 
     ``slope`` is the energy's at the beginning, ``curvature`` the mass's part along the way.
     """
     # The part of the slope that grows with the share alone: mass and momentum.
-    own = slope - _contact_slope(contacts, rub, step, forces, motions, ways, 0.0)[0]
+    own = slope - contact_slope(contacts, rub, step, forces, motions, ways, 0.0)[0]
     low, high, share = 0.0, 1.0, 1.0
     for _ in range(TRIES):
-        bent, steeper = _contact_slope(contacts, rub, step, forces, motions, ways, share)
+        bent, steeper = contact_slope(contacts, rub, step, forces, motions, ways, share)
         found = own + share * curvature + bent
         if abs(found) <= -FLAT * slope or (found < 0.0 and share == 1.0):
             break
@@ -151,8 +151,8 @@ def _share_of_way(contacts: Contacts, rub: float, step: float, forces: Array, mo
 
 
 @njit(cache=True)
-def _contact_slope(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
-                   ways: Array, share: float) -> tuple[float, float]:
+def contact_slope(contacts: Contacts, rub: float, step: float, forces: Array, motions: Array,
+                  ways: Array, share: float) -> tuple[float, float]:
     """Return the slope of the contacts' energy along a way, and how it grows, at a share."""
     _, gaps, stiffness = contacts
     slope, growth = 0.0, 0.0
@@ -176,8 +176,9 @@ def _contact_slope(contacts: Contacts, rub: float, step: float, forces: Array, m
 
 
 @njit(cache=True)
-def _fill(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: float,
-          forces: Array, u: Array, motions: Array, gradient: Array, hessian: Array) -> None:
+def fill_derivatives(mass: Array, momentum: Array, contacts: Contacts, rub: float, step: float,
+                     forces: Array, u: Array, motions: Array, gradient: Array, hessian: Array
+                     ) -> None:
     """Fill gradient and the upper part of the Hessian of the energy at u."""
     rows, gaps, stiffness = contacts
     size = len(u)

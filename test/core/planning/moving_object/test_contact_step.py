@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose
 import pytest
 from scipy.integrate import solve_ivp
 
-from gripsim_ros.core.planning.moving_object.contact_step import CREEP, solve_step
+from gripsim_ros.core.planning.moving_object.contact_step import (
+    contact_slope, CREEP, fill_derivatives, share_of_way, solve_step)
 
 GRAVITY = 9.81
 #: Of an energy's gradient over the momentum: Newton's method ends by the energy.
@@ -39,6 +40,70 @@ def test_velocities_are_those_of_least_energy(seed, count):
         beside = u + 1e-3 * generator.normal(size=5)
         rise = energy(beside, mass, momentum, contacts, 0.5, 0.01, forces) - least
         assert rise > -RTOL_NEWTON * np.linalg.norm(momentum) * 1e-3
+
+
+def sliding_contacts(seed, count):
+    """Return a mass, contacts that overlap and slide, forces, velocities and a way from there."""
+    generator = np.random.default_rng(seed)
+    root = generator.normal(size=(5, 5))
+    contacts = (generator.normal(size=(count, 4, 5)), generator.uniform(-0.02, 0.01, count),
+                generator.uniform(1e2, 1e4, count))
+    return (root @ root.T + np.eye(5), generator.normal(size=5), contacts,
+            generator.uniform(0.1, 3, count), generator.normal(size=5), generator.normal(size=5))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10 ** 6), st.integers(1, 5))
+def test_derivatives_are_those_of_the_energy(seed, count):
+    mass, momentum, contacts, forces, u, _ = sliding_contacts(seed, count)
+    rows, step, rub = contacts[0], 0.01, 0.5
+    motions, gradient, hessian = rows @ u, np.empty(5), np.empty((5, 5))
+    fill_derivatives(mass, momentum, contacts, rub * step, step, forces, u, motions, gradient,
+                     hessian)
+
+    def found(place):
+        return energy(place, mass, momentum, contacts, rub, step, forces)
+
+    small = 1e-5 * np.eye(5)
+    slopes = [(found(u + way) - found(u - way)) / 2e-5 for way in small]
+    assert_allclose(gradient, slopes, atol=1e-5 * np.abs(slopes).max())
+    for a in range(5):
+        for b in range(a, 5):
+            bent = (found(u + 10 * (small[a] + small[b])) - found(u + 10 * (small[a] - small[b]))
+                    - found(u - 10 * (small[a] - small[b]))
+                    + found(u - 10 * (small[a] + small[b]))) / 4e-8
+            assert hessian[a, b] == pytest.approx(bent, abs=1e-3 * np.abs(np.diag(hessian)).max())
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10 ** 6), st.integers(1, 5), st.sampled_from([1.0, 1e-3]))
+def test_a_way_is_cut_where_the_energy_is_about_least_along_it(seed, count, size):
+    mass, momentum, contacts, forces, u, way = sliding_contacts(seed, count)
+    way *= size
+    step, rub, rows = 0.01, 0.5, contacts[0]
+
+    def found(share):
+        return energy(u + share * way, mass, momentum, contacts, rub, step, forces)
+
+    def slope(share):
+        return (found(share + 1e-6) - found(share - 1e-6)) / 2e-6
+
+    if slope(0.0) > 0.0:
+        way = -way
+    motions, ways = rows @ u, rows @ way
+    for share in (0.0, 0.3, 1.0):
+        bent, growth = contact_slope(contacts, rub * step, step, forces, motions, ways, share)
+        own = way @ (mass @ (u + share * way) - momentum)
+        assert own + bent == pytest.approx(slope(share), abs=1e-4 * (1.0 + abs(slope(share))))
+        rise = (slope(share + 1e-4) - slope(share - 1e-4)) / 2e-4 - way @ mass @ way
+        assert growth == pytest.approx(rise, abs=1e-2 * (1.0 + abs(growth)))
+    share = share_of_way(contacts, rub * step, step, forces, motions, ways, slope(0.0),
+                         way @ mass @ way)
+    assert 0.0 < share <= 1.0 and found(share) < found(0.0)
+    if slope(1.0) < 0.0:
+        assert share == 1.0
+    else:
+        assert abs(slope(share)) <= 0.11 * abs(slope(0.0)) + 1e-6
 
 
 def push(force, steps, mass=0.2, friction=0.5, drag=0.0, step=0.005):
