@@ -66,7 +66,7 @@ def first_not_borne(command: Array, wrenches: Array, body: Body, fingers: Finger
                 growing[k, a] = wrenches[load, a] * ((k + 1) / trial.growing)
             for k in range(trial.waits):
                 full[k, a] = wrenches[load, a]
-        motion = _copied(begin, fingers.samples.starts)
+        motion = copied(begin, fingers.samples.starts)
         follow(commands[:trial.growing], growing, body, fingers, ground, resistance, motion,
                touched)
         left = trial.longest - trial.growing
@@ -83,8 +83,8 @@ def first_not_borne(command: Array, wrenches: Array, body: Body, fingers: Finger
 
 
 @njit(cache=True)
-def _copied(motion: Motion, starts: IntArray) -> Motion:
-    """Return a motion of its own; of what was felt, what is looked at."""
+def copied(motion: Motion, starts: IntArray) -> Motion:
+    """Return a copy of a motion; ``starts``: where each link's samples begin (L + 1,)."""
     old = motion.felt
     felt = Felt(old.poses.copy(), np.empty(len(old.near), np.int64), np.empty(len(old.near)),
                 old.counts.copy(), old.least.copy())

@@ -13,7 +13,7 @@ from ..options import ClosingDynamics
 from .distance_band import distance_band
 from .free_body import Body, Fingers, Ground, Motion, Resistance, follow
 from .link_samples import Felt, link_samples
-from .load_trial import first_not_borne, Trial
+from .load_trial import copied, first_not_borne, Trial
 
 
 #: Friction radius of contacts of which nothing is known [m].
@@ -121,12 +121,7 @@ class MovingObject:
         """Return another one in the same state."""
         other = object.__new__(MovingObject)
         other.__dict__.update(self.__dict__)
-        motion, felt = self._motion, self._motion.felt
-        other._motion = Motion(
-            motion.rotation.copy(), motion.place.copy(), motion.joints.copy(),
-            motion.speeds.copy(), motion.forces.copy(),
-            Felt(felt.poses.copy(), felt.near.copy(), felt.distances.copy(), felt.counts.copy(),
-                 felt.least.copy()))
+        other._motion = copied(self._motion, self._fingers.samples.starts)
         other.wrench, other.touched = self.wrench.copy(), self.touched.copy()
         return other
 
