@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 import signal
+import subprocess
 import threading
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
@@ -114,8 +115,23 @@ def test_an_error_in_a_worker_is_raised_here(monkeypatch):
 
 def children():
     """Return the processes that this one has begun and not yet waited for."""
-    lists = [(task / 'children').read_text() for task in Path('/proc/self/task').iterdir()]
-    return {int(word) for text in lists for word in text.split()}
+    return {int(stat.parent.name) for stat in Path('/proc').glob('[0-9]*/stat')
+            if parent(stat) == os.getpid()}
+
+
+def parent(stat):
+    """Return the parent of a process by its `/proc/<pid>/stat`, None once it has gone."""
+    try:
+        return int(stat.read_text(errors='replace').rpartition(')')[2].split()[1])
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def test_a_child_is_seen_until_it_is_waited_for():
+    process = subprocess.Popen(['true'])
+    assert process.pid in children()
+    process.wait()
+    assert process.pid not in children()
 
 
 def test_a_process_with_threads_is_not_forked(monkeypatch):
