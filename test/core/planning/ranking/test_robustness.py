@@ -4,6 +4,7 @@ from dataclasses import replace
 from functools import lru_cache
 from itertools import chain, repeat
 
+from hypothesis import given, strategies as st
 import numpy as np
 from plan_cases import plan_by_half_spaces
 import pytest
@@ -13,7 +14,8 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning.options import Uncertainty
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.ranking.robustness import (
-    STATED_SAMPLES, draw_samples, judge_again, most_forces, samples_wanted, summarise)
+    STATED_SAMPLES, draw_samples, judge_again, most_forces, samples_wanted, summarise,
+    surest_first)
 from gripsim_ros.core.planning.task import PREFER_FINGERS
 from gripsim_ros.library.in_process import planner_options, robust_grasps
 from gripsim_ros.library.resources import load_default_hand
@@ -99,8 +101,11 @@ def test_the_surest_comes_first_unless_fingers_or_an_arm_have_chosen():
     options = planner_options()
     many = plan_by_half_spaces(fruit(), hypotheses=12).grasps
     judged = robust_grasps(fruit(), many, Task(**task), 12, SEED, options=options)
-    shares = [grasp.robustness.holding for grasp in judged]
-    assert shares == sorted(shares, reverse=True) and len(set(shares)) > 1
+    by_number = {grasp.hypothesis: grasp for grasp in judged}
+    before = [by_number[grasp.hypothesis] for grasp in many]
+    assert [grasp.hypothesis for grasp in judged] == [
+        grasp.hypothesis for grasp in surest_first(before)]
+    assert len({grasp.robustness.holding for grasp in judged}) > 1
     assert [grasp.rank for grasp in judged] == list(range(1, len(many) + 1))
     for chosen, more in (([replace(many[0], arm_motion='a way'), *many[1:]], {}),
                          (many, {'reach': PREFER_FINGERS, 'displacement_object': np.eye(4)})):
@@ -108,6 +113,43 @@ def test_the_surest_comes_first_unless_fingers_or_an_arm_have_chosen():
         assert [grasp.hypothesis for grasp in kept] == [grasp.hypothesis for grasp in chosen]
     assert samples_wanted(Task(**task), options) == STATED_SAMPLES
     assert samples_wanted(Task(**task), options, 3) == 3 and not samples_wanted(Task(), options)
+
+
+#: Most of 16 samples that are told apart from the surest grasp's, by hand: 3 / 16 is more than
+#: the errors 0.067 and 0.098 together, 2 / 16 less than 0.067 and 0.089.
+APART = {16: 13, 8: 4}
+
+
+@pytest.mark.parametrize('best', APART)
+@given(st.data())
+def test_what_samples_do_not_tell_apart_from_the_surest_stays_in_its_order(best, data):
+    held = [best, *data.draw(st.lists(st.integers(0, best), max_size=9))]
+    grasps = [replace(planned()[0], rank=rank, robustness=summarise(
+        [(True, 1.0)] * count + [(False, 0.0)] * (16 - count))) for rank, count in enumerate(held)]
+    data.draw(st.randoms()).shuffle(grasps)
+    near = [grasp.rank for grasp in grasps if held[grasp.rank] > APART[best]]
+    ordered = [grasp.rank for grasp in surest_first(grasps)]
+    assert ordered[:len(near)] == near
+    far = [held[rank] for rank in ordered[len(near):]]
+    assert far == sorted(far, reverse=True)
+    assert sorted(ordered) == list(range(len(held)))
+
+
+def test_the_answer_does_not_depend_on_the_threads():
+    one, two = ([grasp.robustness for grasp in judge_again(
+        planned(), fruit(), load_default_hand(), Task(), planner_options(), 3, threads=threads)]
+        for threads in (1, 2))
+    assert one == two
+
+
+def test_nothing_resists_what_fingers_push():
+    """Of a plan's motion a drag is told; here it would stop light objects between two fingers."""
+    options = planner_options()
+    dragged = replace(options, closing=replace(options.closing, drag=50.0))
+    found = [[grasp.robustness for grasp in robust_grasps(
+        fruit(), planned(), Task(pose_uncertainty=(5e-3, 0.09)), 3, options=some)]
+        for some in (options, dragged)]
+    assert found[0] == found[1]
 
 
 def test_samples_end_when_time_is_over():
