@@ -158,7 +158,7 @@ def surest_first(grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
     Return judged grasps, those first that nothing tells apart from the surest, in their order.
 
     A share is told apart where it falls short of the surest one's by more than their standard
-    errors together: of eight samples two that fail, of a hundred five. The others follow by
+    errors together: of eight samples two that fail, of a hundred four. The others follow by
     their shares.
     """
     best = max((grasp.robustness for grasp in grasps if grasp.robustness is not None),
