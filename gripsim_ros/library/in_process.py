@@ -251,7 +251,7 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
     progress = planner.progress
     samples = samples_wanted(request[2], options) if robustness is None else robustness
     grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
-                           options=options, threads=processes)
+                           options=options)
     return PlanResult(
         grasps=_with_warnings(grasps, () if planner.warnings else pipeline.warnings),
         rejections=planner.rejections,
@@ -292,8 +292,7 @@ def _prepared_beside(pipeline: Pipeline | PublishedPipeline) -> Iterator[None]:
 
 def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,
                   samples: int, seed: int = 0, *, hand: HandModel | None = None,
-                  options: PlannerOptions | None = None, threads: int = 0
-                  ) -> list[RankedGrasp]:
+                  options: PlannerOptions | None = None) -> list[RankedGrasp]:
     """
     Return grasps with their robustness; see ``core.planning.ranking.robustness``.
 
@@ -306,7 +305,7 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
     if samples < 0:
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
     return judge_again(grasps, grasp_object, hand or load_default_hand(), task or Task(),
-                       options or planner_options(), samples, seed, threads=threads)
+                       options or planner_options(), samples, seed)
 
 
 def model_of(grasps: Sequence[RankedGrasp]) -> str:

@@ -1,6 +1,5 @@
 """Robustness of grasps: verdicts where the numbers of a request are varied at random."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -25,8 +24,8 @@ LEAST_FRICTION = 1e-3
 #: Resistance to the object's translation [N s/m]: none, so that what fingers push coasts. By the
 #: 2 N s/m of ``closing`` 30 g stay in a pinch of two fingers that they slip out of.
 DRAG = 0.0
-#: Threads that judge the grasps of one sample side by side, at most; kernels release the lock.
-MOST_THREADS = 8
+#: Threads in which the grasps of one sample are judged side by side; kernels release the lock.
+THREADS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +91,7 @@ def samples_wanted(task: Task, options: PlannerOptions, asked: int = 0) -> int:
 
 def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: HandModel,
                 task: Task, options: PlannerOptions, samples: int, seed: int = 0,
-                go_on: Callable[[], bool] = lambda: True, threads: int = 0
-                ) -> list[RankedGrasp]:
+                go_on: Callable[[], bool] = lambda: True) -> list[RankedGrasp]:
     """
     Return grasps with the share of samples under which each holds its object unharmed.
 
@@ -111,8 +109,6 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
         The same give the same numbers; 0 samples leave the grasps as they are.
     go_on : callable
         Asked before each grasp of a sample; once it returns False whole samples count alone.
-    threads : int
-        That judge grasps side by side; 0: one a core. The answer does not depend on it.
 
     Returns
     -------
@@ -138,7 +134,7 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
     def verdict(grasp: RankedGrasp) -> tuple[bool, float] | None:
         return _verdict(grasp, sample, hand, task, options, loads) if go_on() else None
 
-    with ThreadPoolExecutor(threads or min(len(os.sched_getaffinity(0)), MOST_THREADS)) as pool:
+    with ThreadPoolExecutor(THREADS) as pool:
         for sample in draw_samples(grasp_object, spread, samples if grasps else 0, seed):
             row = [found for found in pool.map(verdict, grasps) if found is not None]
             if len(row) < len(grasps):
@@ -146,31 +142,28 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
             rows.append(row)
     if not rows:
         return list(grasps)
-    judged = [replace(grasp, robustness=summarise(verdicts))
-              for grasp, verdicts in zip(grasps, zip(*rows))]
+    found = [summarise(verdicts) for verdicts in zip(*rows)]
+    judged = [replace(grasp, robustness=one) for grasp, one in zip(grasps, found)]
     if task.reach == PREFER_FINGERS or any(grasp.arm_motion is not None for grasp in judged):
         return judged
-    return [replace(grasp, rank=rank) for rank, grasp in enumerate(surest_first(judged), start=1)]
+    return [replace(judged[number], rank=rank)
+            for rank, number in enumerate(surest_first(found), start=1)]
 
 
-def surest_first(grasps: Sequence[RankedGrasp]) -> list[RankedGrasp]:
+def surest_first(found: Sequence[Robustness]) -> list[int]:
     """
-    Return judged grasps, those first that nothing tells apart from the surest, in their order.
+    Return numbers of grasps: in their order those that nothing tells apart from the surest.
 
     A share is told apart where it falls short of the surest one's by more than their standard
     errors together: of eight samples two that fail, of a hundred four. The others follow by
     their shares.
     """
-    best = max((grasp.robustness for grasp in grasps if grasp.robustness is not None),
-               key=lambda found: found.holding, default=None)
+    best = max(found, key=lambda one: one.holding)
 
-    def key(grasp: RankedGrasp) -> float:
-        found = grasp.robustness
-        if best is None or found is None:
-            return 0.0
-        short = best.holding - found.holding
-        return short if short > best.error + found.error else 0.0
-    return sorted(grasps, key=key)
+    def told_short(number: int) -> float:
+        short = best.holding - found[number].holding
+        return short if short > best.error + found[number].error else 0.0
+    return sorted(range(len(found)), key=told_short)
 
 
 def _verdict(grasp: RankedGrasp, sample: Sample, hand: HandModel, task: Task,
