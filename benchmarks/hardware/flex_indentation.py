@@ -15,7 +15,7 @@ import scipy.sparse as sparse
 from scipy.sparse.linalg import splu
 
 from gripsim_ros.core.bodies import GraspObject, Material
-from gripsim_ros.core.bodies.shapes import sphere
+from gripsim_ros.core.bodies.shapes import box, sphere
 from gripsim_ros.hardware.sim.elements import LINEAR_SLOPES, stiffness_matrix
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.soft.contacts import SoftContacts
@@ -30,6 +30,8 @@ POISSON_RATIO, FRICTION = 0.3, 0.01
 DENSITY_SHARE = 1e-2
 #: Radius of the ball that presses [m].
 BALL_RADIUS = 0.01
+#: Half sides of a plate [m].
+PLATE = 0.06, 0.06
 #: Time for a depth, for coming to rest, and constant of the damping [s].
 PRESS_TIME, REST_TIME, DAMPING_TIME = 0.1, 0.08, 0.1
 #: Nodes that pads can touch at these depths, from the axis, over the ball's radius.
@@ -82,26 +84,34 @@ def _outward(half: float, count: int) -> Array:
 
 @dataclass(frozen=True)
 class Pressed:
-    """Force of a pad [N], mean penetration weighted by force [m], and its points."""
+    """
+    Force of a pad [N], mean penetration weighted by force [m], and its points.
+
+    ``aside``: how far from the middle of the body the upper pad's force passes it, along the
+    pad's first axis [m].
+    """
 
     depth: float
     force: float
     penetration: float
     points: int
+    aside: float = 0.0
 
 
 class FlexPress:
     """
     A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z.
 
-    ``yielding``: where balls touch it yields as in the simulated hand (``SoftContacts``).
+    ``yielding``: where pads touch it yields as in the simulated hand (``SoftContacts``).
+    ``turn``: of pads and way about y [rad]; the body does not turn along.
     """
 
     def __init__(self, mesh, soft: SoftMesh, modulus: float, pad: str,
                  density_share: float = DENSITY_SHARE, yielding: bool = False,
-                 pad_radius: float = BALL_RADIUS):
+                 pad_radius: float = BALL_RADIUS, turn: float = 0.0):
         import mujoco
         self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
+        self._up = np.array([np.sin(turn), 0.0, np.cos(turn)])
         density = density_share * modulus
         self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
         options = default_options(body='soft')
@@ -110,10 +120,11 @@ class FlexPress:
         spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
         for name in PADS:
             body = spec.worldbody.add_body(name=name, mocap=True, pos=[0.0, 0.0, 1.0])
-            ball = pad == 'ball'
-            body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE if ball
+            body.quat = [np.cos(0.5 * turn), 0.0, np.sin(0.5 * turn), 0.0]
+            body.add_geom(type=mujoco.mjtGeom.mjGEOM_SPHERE if pad == 'ball'
                           else mujoco.mjtGeom.mjGEOM_BOX,
-                          size=[pad_radius, 0.0, 0.0] if ball else [0.06, 0.06, pad_radius])
+                          size=[pad_radius, 0.0, 0.0] if pad == 'ball'
+                          else [*PLATE, pad_radius])
         body = GraspObject(mesh, Material(modulus, POISSON_RATIO, density, FRICTION), 'body')
         add_object(spec, body, np.eye(4), options, self.soft)
         self.model = spec.compile()
@@ -123,14 +134,15 @@ class FlexPress:
         self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
         self._yielding = SoftContacts(
             self.model, self.soft, mesh, modulus, POISSON_RATIO,
-            dict.fromkeys(PADS, sphere(pad_radius, 0.1 * pad_radius))) if yielding else None
+            dict.fromkeys(PADS, sphere(pad_radius, 0.1 * pad_radius) if pad == 'ball' else box(
+                2.0 * np.array([*PLATE, pad_radius])))) if yielding else None
         self._height = float(soft.nodes[:, 2].max())
         self._place(0.0)
         mujoco.mj_forward(self.model, self.data)
 
     def _place(self, depth: float) -> None:
         height = self._height + SKIN + self._radius - depth
-        self.data.mocap_pos[:] = [[0.0, 0.0, height], [0.0, 0.0, -height]]
+        self.data.mocap_pos[:] = height * self._up, -height * self._up
 
     def press(self, depths) -> list[Pressed]:
         """Return what a pad bears at growing depths [m] at rest."""
@@ -172,16 +184,19 @@ class FlexPress:
         self.data.qvel[self._dofs] = share * velocities.ravel()
 
     def _measure(self, depth: float) -> Pressed:
-        wrench, forces, distances = np.zeros(6), [], []
+        wrench, forces, distances, moment = np.zeros(6), [], [], 0.0
+        upper, side = self.model.body(PADS[0]).id, np.cross([0.0, 1.0, 0.0], self._up)
         for i, contact in enumerate(self.data.contact):
             if contact.efc_address >= 0:
                 self._mujoco.mj_contactForce(self.model, self.data, i, wrench)
                 forces.append(abs((wrench[:3] @ contact.frame.reshape(3, 3))[2]))
                 distances.append(contact.dist)
+                if upper in self.model.geom_bodyid[contact.geom[contact.geom >= 0]]:
+                    moment += forces[-1] * float(contact.pos @ side)
         if not forces:
             return Pressed(depth, 0.0, 0.0, 0)
         return Pressed(depth, 0.5 * sum(forces), -float(np.average(distances, weights=forces)),
-                       len(forces) // 2)
+                       len(forces) // 2, 2.0 * moment / sum(forces))
 
     @property
     def warned(self) -> int:

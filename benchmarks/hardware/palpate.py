@@ -225,8 +225,7 @@ def gripped(hand, name: str):
     body = GraspObject(bodies()[name].mesh, Material(
         BELIEVED, POISSON_RATIO, 500.0, FRICTION, max_pressure=DAMAGE), name)
     grasp = plan_grasps(body, hypotheses=40, count=1, elasticity='half_space').grasps[0]
-    return body, grasp, 1.5 * palpation_options().most_strain * float(np.ptp(
-        body.mesh.vertices, axis=0).max())
+    return body, grasp, palpation_options().longest_way(body.mesh.vertices)
 
 
 def main() -> int:

@@ -13,6 +13,7 @@ from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
 from gripsim_ros.library.in_process import plan_grasps
 from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
+from gripsim_ros.library.squeezing.palpated import FeltSqueeze
 
 BALL = GraspObject(shapes.sphere(0.03, 0.006), Material(3e5, 0.4, 500.0, 0.8, 4e4), 'ball')
 PALPATION = PalpationOptions(
@@ -33,6 +34,19 @@ def grip_model(rigid=True, elasticity='half_space'):
     return prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
                               hand=hand_as_simulated(HAND) if rigid else HAND,
                               elasticity=elasticity)
+
+
+def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0.0, seed=0):
+    """Return what exact or noisy pads would feel of the ball with a modulus [Pa]."""
+    model = grip_model(rigid)
+    rates = np.where(np.arange(7) == 0, 0.0, grasp().trajectory[-1] - grasp().trajectory[0])
+    closings = np.linspace(-0.2, 0.6, 4000)     # shares of the planned way, which may be short
+    ways = model.way(model.touching + closings[:, None] * rates)
+    forces = top * np.array(shares)
+    wanted = model.way_at(modulus, forces)
+    found = np.interp(wanted, ways, closings)
+    factors = 1.0 + noise * np.random.default_rng(seed).normal(size=len(forces))
+    return FeltSqueeze(model.touching + found[:, None] * rates, forces * factors)
 
 
 def palpation_plan(options=OPTIONS):

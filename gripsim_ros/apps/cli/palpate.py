@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,12 +20,16 @@ if TYPE_CHECKING:
     from ...core.bodies import GraspObject, Material
     from ...core.hand import HandModel
 
+#: Grasps of a file of which the most telling is palpated.
+MOST_TRIED = 10
+
 
 def palpate(
         grasps: Annotated[Path, typer.Argument(
             metavar='GRASPS.json', help='As written by plan, with what is believed of the '
             'material.')],
-        rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1.')] = 1,
+        rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1; 0: the first '
+                                          'by which any modulus can be told well.')] = 0,
         simulate: Annotated[bool, typer.Option(
             '--simulate', help='Start a simulated hand and its object for this.')] = False,
         true_modulus: Annotated[float, typer.Option(
@@ -52,6 +57,9 @@ def palpate(
     """
     Squeeze an object gently with the fingers of a planned grasp, and tell its modulus.
 
+    Grasps differ in how well they tell it: friction holds what bends, and sharp contacts bear
+    little before they do damage. The answer names the grasp that was taken.
+
     The exit code is 0 where a modulus or a bound was felt, 1 where not; Ctrl-C stops the hand.
     """
     for path in (out, material_out, plan):
@@ -60,10 +68,13 @@ def palpate(
         raise InputError('--true-modulus goes with --simulate: a real object has its own')
     if squeezes:
         count('--squeezes', squeezes, 10)
-    content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank)
+    content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank or 1)
     model = hand_of_grasps(hand, content)
     from ...library.planned_object import object_of_grasps
     believed = object_of_grasps(content, grasps, mesh or '')
+    if rank == 0:
+        rank = _most_telling(content['grasps'], model, believed, simulate)
+        grasp = content['grasps'][rank - 1]
     world = {'object_modulus': float(true_modulus)} if simulate else {}
     with executor(believed if simulate else None, world, model) as client:
         from gripsim_interfaces.action import Palpate
@@ -80,7 +91,7 @@ def palpate(
     status = RESULT_NAMES.get(result.status, str(result.status))
     if status == 'INVALID_REQUEST':
         raise InputError(result.message)
-    answer = _as_mapping(result, status)
+    answer = {'rank': rank, **_as_mapping(result, status)}
     if status == 'SUCCEEDED':
         felt = _felt_material(believed, result)
         if material_out is not None:
@@ -95,6 +106,41 @@ def palpate(
     if progress.interrupted and status == 'CANCELED':
         return INTERRUPTED
     return DONE if status == 'SUCCEEDED' else FAULT
+
+
+def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: GraspObject,
+                  simulate: bool) -> int:
+    """Return the rank of the first grasp by which any modulus can be told well, or the best."""
+    if len(grasps) == 1:
+        return 1
+    from ...core.errors import TaskError
+    from ...hardware.palpation.options import PalpationOptions
+    from ...hardware.palpation.telling import expected_error, most_telling, USELESS
+    from ...hardware.sim.hand_model import hand_as_simulated
+    from ...library.grasp_file import given_grasp
+    from ...library.squeezing.grip_model import prepare_grip_model
+    from ...ros.nodes.base.parameters import default_values
+    values = default_values('grasp_executor')
+    options, material = PalpationOptions.from_mapping(values), believed.material
+    felt = hand_as_simulated(hand) if simulate else hand
+
+    def error_of(grasp: dict[str, Any]) -> float:
+        given = given_grasp(grasp, hand.joint_names, 'the grasp')
+        try:
+            grip = prepare_grip_model(
+                believed, given.T_object_palm, given.trajectory[-1],
+                options.longest_way(believed.mesh.vertices), hand=felt,
+                elasticity=values['palpation_elasticity'])
+        except TaskError:       # its fingers do not squeeze the object
+            return USELESS
+        return expected_error(grip, material.youngs_modulus, options, material.max_pressure,
+                              material.force_limit)
+
+    def tell(number: int, error: float) -> None:
+        known = 'no modulus' if error == USELESS else f'the modulus to {error:.0%}'
+        say(f'grasp {number + 1} would tell {known}')
+
+    return most_telling([partial(error_of, grasp) for grasp in grasps[:MOST_TRIED]], tell) + 1
 
 
 def _felt_material(believed: GraspObject, result: Any) -> Material:

@@ -21,11 +21,12 @@ from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from .options import PalpationOptions
 from .squeeze_watch import SqueezeWatch
+from .telling import harmless_force, LOWEST_SHARE
 
 Array = NDArray[np.float64]
 
-#: Lowest force of a squeeze over its largest, and over what counts as touch.
-LOWEST_SHARE, LOWEST_TOUCH = 0.15, 2.0
+#: Lowest force of a squeeze over what counts as touch.
+LOWEST_TOUCH = 2.0
 #: Squeezes over those that were asked for while the object is too stiff to tell: each tells more.
 MORE_SQUEEZES = 2
 #: Largest force of a squeeze over its lowest, at least.
@@ -38,8 +39,6 @@ BOUND_GROWTH = 2.5
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
-#: Forces that are tried for the largest that hurts nothing.
-FORCES_TRIED = 60
 
 
 class Palpation(GraspExecution):
@@ -185,12 +184,8 @@ class Palpation(GraspExecution):
 
     def _harmless(self, modulus: float) -> float:
         """Return the largest force [N] that stays below damage with room to spare."""
-        forces = np.geomspace(1e-3 * self.palpation.most_force, self.palpation.most_force,
-                              FORCES_TRIED)
-        allowed = self.palpation.damage_room * self.max_pressure
-        sound = self.model.pressure_at(modulus, forces) <= allowed
-        return min(float(forces[sound].max(initial=forces[0])),
-                   self.palpation.damage_room * self.max_grip)
+        return harmless_force(self.model, modulus, self.palpation, self.max_pressure,
+                              self.max_grip)
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []

@@ -4,10 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ...core.errors import TaskError
 
 #: Most squeezes of one palpation.
 MOST_SQUEEZES = 10
+#: Ways of a model's table beyond the longest that fingers may go [-].
+BEYOND = 1.5
 
 
 @dataclass(frozen=True)
@@ -62,3 +67,7 @@ class PalpationOptions:
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PalpationOptions':
         """Return the options of a mapping, which may hold other keys too."""
         return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+    def longest_way(self, vertices: NDArray[np.float64]) -> float:
+        """Return how far a model of the grip must reach [m], of an object's vertices (n, 3)."""
+        return BEYOND * self.most_strain * float(np.ptp(vertices, axis=0).max())

@@ -37,7 +37,7 @@ class SimulationOptions:
     object_modulus : float
         That the object truly has, whatever it is believed to have; 0: as published [Pa].
     node_spacing : float
-        Edge of the tetrahedra of soft objects [m].
+        Edge of the tetrahedra of soft objects, of thin ones down to half of it [m].
     soft_damping : float
         Damping over stiffness of soft objects [s].
     support_time : float

@@ -8,6 +8,7 @@ from scipy.spatial.transform import Rotation
 
 from ...core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER, OBSTACLE_SPHERE
 from ...core.bodies import GraspObject
+from ...core.bodies.oriented_box import fit_oriented_box
 from ...core.hand import HandModel
 from ...core.transforms import transform
 from .arm import add_arm, ArmMount
@@ -27,6 +28,9 @@ ROLLING = 0.0001
 NOSLIP_ITERATIONS = 10
 #: Friction is this much stiffer than the normal direction of rigid contacts.
 FRICTION_RATIO = 10.0
+#: Tetrahedra across a soft object of which two or three would bend too little, and the least edge
+#: that this may ask for over the one that is wanted [-].
+ACROSS, FINEST = 5, 0.5
 #: Half the thickness of a soft object's skin in contact [m].
 SKIN = 0.0002
 
@@ -59,8 +63,15 @@ def true_modulus(grasp_object: GraspObject, options: SimulationOptions) -> float
 
 
 def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
-    """Return the tetrahedra of an object; the masses add up to its mass."""
-    nodes, corners = tetrahedra_of(grasp_object.mesh, node_spacing)
+    """
+    Return the tetrahedra of an object; the masses add up to its mass.
+
+    Edges are ``node_spacing`` long [m], of thin objects down to half of it.
+    """
+    thickness = 2.0 * float(fit_oriented_box(
+        grasp_object.mesh.vertices, grasp_object.mesh.faces).half_lengths.min())
+    edge = float(np.clip(thickness / ACROSS, FINEST * node_spacing, node_spacing))
+    nodes, corners = tetrahedra_of(grasp_object.mesh, edge)
     masses = node_masses(nodes, corners, 1.0)
     return SoftMesh(nodes, corners, outer_faces(corners),
                     masses * grasp_object.mass_properties.mass / masses.sum(),

@@ -92,6 +92,24 @@ def executor():
     running.close()
 
 
+def test_the_first_grasp_that_tells_any_modulus_is_palpated(executor, grasps, tmp_path, capsys):
+    """The ball's fingers held far apart squeeze nothing: that grasp tells none."""
+    executor.status = Result.SUCCEEDED
+    content = json.loads(grasps.read_text())
+    useless = json.loads(json.dumps(content['grasps'][0]))
+    useless['hand_pose']['position'][2] += 1.0
+    content['grasps'] = [useless, *content['grasps'] * 2]
+    several = grasps.parent / 'several.json'
+    several.write_text(json.dumps(content))
+    assert main(['palpate', str(several), '--json']) == 0
+    written = capsys.readouterr()
+    assert json.loads(written.out)['rank'] == 2
+    assert 'grasp 1 would tell no modulus' in written.err
+    assert 'grasp 2 would tell the modulus to' in written.err
+    assert main(['palpate', str(several), '--json', '--rank', '3']) == 0
+    assert json.loads(capsys.readouterr().out)['rank'] == 3
+
+
 def test_the_modulus_is_told_the_material_written_and_the_grasp_closed_again(
         executor, grasps, tmp_path, capsys):
     executor.status = Result.SUCCEEDED

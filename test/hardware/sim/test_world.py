@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.errors import GripsimError, HandError, TaskError
 from gripsim_ros.core.transforms import apply, transform
+from gripsim_ros.hardware.sim import world_model
 from gripsim_ros.hardware.sim.hand_model import hand_spec
 from gripsim_ros.hardware.sim.options import default_options, SimulationError
 from gripsim_ros.hardware.sim.setpoints import SetpointFollower
@@ -212,6 +213,23 @@ def cube_of_tetrahedra(edge, cells=3):
     corners[flipped] = corners[flipped][:, [0, 2, 1, 3]]
     masses = node_masses(nodes, corners, 500.0)
     return SoftMesh(nodes, corners, outer_faces(corners), masses)
+
+
+@pytest.mark.parametrize('thickness, share', [(0.11, 1.0), (0.07, 0.7), (0.03, 0.5)])
+def test_what_is_thin_has_finer_tetrahedra(monkeypatch, thickness, share):
+    """Five across, turned any way; half of what is wanted at least, and no coarser than it."""
+    edges = []
+
+    def mesh_of(body, edge):
+        edges.append(edge)
+        filled = cube_of_tetrahedra(0.05)
+        return filled.nodes, filled.corners
+    monkeypatch.setattr(world_model, 'tetrahedra_of', mesh_of)
+    turned = shapes.box((0.2, thickness, 0.12))
+    turned = TriangleMesh(turned.vertices @ Rotation.from_rotvec([0.3, 0.2, 0.5]).as_matrix(),
+                          turned.faces)
+    world_model.soft_mesh_of(GraspObject(turned, FIRM), 0.02)
+    assert edges[0] == pytest.approx(0.02 * share)
 
 
 @pytest.mark.slow

@@ -5,7 +5,7 @@ from dataclasses import replace
 from execution_cases import HAND
 import numpy as np
 from numpy.testing import assert_allclose
-from palpation_cases import BALL, grasp, grip_model, LONGEST
+from palpation_cases import BALL, felt, grasp, grip_model, LONGEST
 import pytest
 
 from gripsim_ros.core.errors import TaskError
@@ -16,19 +16,6 @@ from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
 from gripsim_ros.library.squeezing.palpated import estimate_modulus, FeltSqueeze
 
 RESOLUTION = 1e-6
-
-
-def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0.0, seed=0):
-    """Return what exact or noisy pads would feel of the ball with a modulus [Pa]."""
-    model = grip_model(rigid)
-    rates = np.where(np.arange(7) == 0, 0.0, grasp().trajectory[-1] - grasp().trajectory[0])
-    closings = np.linspace(-0.2, 0.6, 4000)     # shares of the planned way, which may be short
-    ways = model.way(model.touching + closings[:, None] * rates)
-    forces = top * np.array(shares)
-    wanted = model.way_at(modulus, forces)
-    found = np.interp(wanted, ways, closings)
-    factors = 1.0 + noise * np.random.default_rng(seed).normal(size=len(forces))
-    return FeltSqueeze(model.touching + found[:, None] * rates, forces * factors)
 
 
 @pytest.mark.parametrize('rigid', [pytest.param(True, marks=pytest.mark.nightly), False])

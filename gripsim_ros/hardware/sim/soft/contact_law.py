@@ -41,12 +41,18 @@ class ContactLaw:
         [m]: a contact at its border goes on beyond.
     stiffest : float
         Force over depth where all of the surface bears [N/m].
+    centres : (n, 2) float
+        Where the forces act on the lattice [m].
+    rolling : (n, 2, 2) float
+        How far they move by a tilt that makes one side deeper, the force kept [m].
     """
 
     depths: Array
     forces: Array
     reaches: Array
     stiffest: float
+    centres: Array
+    rolling: Array
 
     def force(self, depth: float) -> float:
         """
@@ -75,6 +81,24 @@ class ContactLaw:
             return 0.0
         factors = self.reaches / self.forces**(1.0 / 3.0)
         return float(np.interp(np.log(force), np.log(self.forces), factors)) * force**(1.0 / 3.0)
+
+    def moment(self, force: float, tilt: Array) -> Array:
+        """
+        Return the moment (2,) about the middle of the lattice along its axes [N m].
+
+        Parameters
+        ----------
+        force : float
+            Of the contact [N].
+        tilt : (2,) float
+            By which depths grow along the axes, beside what the surfaces do [-].
+        """
+        rows = np.arange(len(self.forces))
+        row = float(np.interp(np.log(max(force, 1e-12)), np.log(self.forces), rows))
+        weights = np.maximum(0.0, 1.0 - abs(rows - row))
+        rolling = np.einsum('n,nij->ij', weights, self.rolling)
+        return np.asarray(force * weights @ self.centres
+                          + min(force, float(self.forces[-1])) * rolling @ tilt)
 
 
 def lattice(half: float) -> tuple[Array, float]:
@@ -147,10 +171,27 @@ def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -
             matrix, depth - gaps, gaps < 0.5 * depth, order)
         total = float(forces.sum())
         reach = float(np.linalg.norm(points[loaded], axis=1).max()) + 0.5 * np.sqrt(area)
-        rows.append((depth, total, reach))
-    depths, totals, reaches = np.array(rows).T
+        rows.append((depth, total, reach, *_centre_and_rolling(
+            points[loaded], forces[loaded], factor)))
+    depths, totals, reaches = np.array([row[:3] for row in rows]).T
     even = solve_triangular(factor, np.ones(len(loaded)), trans='T', check_finite=False)
     stiffest = float(even @ even)
     if len(loaded) < len(points):
         stiffest = max(stiffest, SQUARE_PUNCH * plane_modulus * float(np.sqrt(area * len(points))))
-    return ContactLaw(depths, totals, reaches, stiffest)
+    return ContactLaw(depths, totals, reaches, stiffest, np.array([row[3] for row in rows]),
+                      np.array([row[4] for row in rows]))
+
+
+def _centre_and_rolling(points: Array, forces: Array, factor: Array) -> tuple[Array, Array]:
+    """
+    Return where forces (k,) on points (k, 2) act [m], and how far that moves by a tilt (2, 2) [m].
+
+    The points go on to be loaded; of their compliance the Cholesky factor (k, k) is given.
+    """
+    total = float(forces.sum())
+    centre = forces @ points / total
+    moves = np.column_stack([np.ones(len(points)), points - centre])
+    halves = solve_triangular(factor, moves, trans='T', check_finite=False)
+    stiffness = halves.T @ halves
+    freed = np.outer(stiffness[1:, 0], stiffness[0, 1:]) / stiffness[0, 0]
+    return centre, (stiffness[1:, 1:] - freed) / total

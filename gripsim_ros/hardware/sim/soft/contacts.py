@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from ....core.bodies import GraspObject, TriangleMesh
 from ....core.contact.geometry.ray_casting import direction_frame
@@ -33,6 +34,8 @@ MESH_PACE, SOFTNESS_PACE = 0.5, 0.1
 #: Most that MuJoCo's contact yields over what nodes do; at rest it is a twentieth. What swings
 #: overlaps for a moment, by which it would be pressed on the more.
 SOFTEST = 0.25
+#: Nodes nearer to a line than this tell little of how a contact is tilted across it [m].
+LEAST_SPREAD = 1e-3
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
 
@@ -53,10 +56,16 @@ class _Touch:
     area: float = 0.0
     #: What the body yields farther away beyond what tetrahedra do [m].
     lack: float = 0.0
-    #: Where forces act on the surface of the tetrahedra (k, 3) [m], their shares (k,), the mean.
+    #: By how much the depth grows along the surface, in the frame of the link (3,) [-].
+    tilt: Array = field(default_factory=lambda: np.zeros(3))
+    #: Where forces act on the surface of the tetrahedra and on the link (k, 3), how far both are
+    #: apart (k,) [m], shares of the force (k,), and what nodes yield to it (k, k) [m/N].
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    positions: Array = field(default_factory=lambda: np.zeros((0, 3)))
+    distances: Array = field(default_factory=lambda: np.zeros(0))
     shares: Array = field(default_factory=lambda: np.zeros(0))
-    press: Press | None = None
+    yielding: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    presses: list[Press] = field(default_factory=list)
     place: Place | None = None
     shape: TouchShape | None = None
 
@@ -83,8 +92,9 @@ class SoftContacts:
     nodes yield beside what the body would under pressure as wide, and what a half-space would
     under that, are known (``MeshCompliance``), and what it would under the contact by the gap of
     the surfaces (``ContactLaw``). A link may go as much deeper as is missing before it is pressed
-    on. Where a contact is as large as the tetrahedra and a single node bears it, they are too
-    soft: it is pressed on sooner.
+    on, and on one side deeper where the force would act aside of the true contact. Where a
+    contact is as large as the tetrahedra and a single node bears it, they are too soft: it is
+    pressed on sooner.
 
     Parameters
     ----------
@@ -144,16 +154,29 @@ class SoftContacts:
                 self._take(touch, link, data, np.eye(len(touch.rows))[nearest])
         self._yield_as_mesh()
         for link, touch in self._touches.items():
-            distances = np.array([data.contact[i].dist for _, i in touch.contacts])
-            shape = self._shape(touch, link)
-            gap = self._surfaces.gap(link, shape, touch.points, touch.shares)
-            yielded = touch.yields(touch.force, self._plane_modulus)
-            way = max(0.0, yielded + gap - float(distances.min()))
-            force = shape.law.force(way)
-            missing = max(-MARGIN, way - gap - touch.yields(force, self._plane_modulus)
-                          - touch.softness * force + touch.lack)
-            touch.depth += PACE * (missing - touch.depth)
-            data.efc_pos[touch.rows] += touch.depth
+            self._give_way(touch, link, data)
+
+    def _give_way(self, touch: _Touch, link: str, data) -> None:
+        """Let a link go deeper by what is missing."""
+        shape = self._shape(touch, link)
+        gaps = self._surfaces.gaps(link, shape, touch.points)
+        touch.tilt += PACE * (shape.place.link_frame[:2].T @ _missing_tilt(touch, shape, gaps)
+                              - touch.tilt)
+        aside = (self._on_link(link, data, touch) - touch.place.on_link) @ touch.tilt
+        distances = np.array([data.contact[i].dist for _, i in touch.contacts]) + aside
+        gap, plane_modulus = max(0.0, float(gaps @ touch.shares)), self._plane_modulus
+        way = max(0.0, touch.yields(touch.force, plane_modulus) + gap - float(distances.min()))
+        force = shape.law.force(way)
+        missing = max(-MARGIN, way - gap - touch.yields(force, plane_modulus)
+                      - touch.softness * force + touch.lack)
+        touch.depth += PACE * (missing - touch.depth)
+        data.efc_pos[touch.rows] += np.maximum(-MARGIN, touch.depth + aside)
+
+    def _on_link(self, link: str, data, touch: _Touch) -> Array:
+        """Return where a link's contacts are in its frame (k, 3) [m]."""
+        body = self._bodies[link]
+        positions = np.array([data.contact[i].pos for _, i in touch.contacts])
+        return np.asarray((positions - data.xpos[body]) @ data.xmat[body].reshape(3, 3))
 
     def remember(self, data) -> None:
         """Take the forces of a step that is done."""
@@ -173,29 +196,36 @@ class SoftContacts:
         parts = [self._shares(data, touch.rows[k], forces[k]) for k in pressing]
         touch.points = np.array([self._surface_point(*part) for part in parts])
         touch.shares = forces[pressing] / forces[pressing].sum()
-        nodes, rows = np.unique(np.concatenate([part[0] for part in parts]), return_inverse=True)
-        shares = np.bincount(rows, np.concatenate([part[1] for part in parts]))
         contacts = [data.contact[touch.contacts[k][1]] for k in pressing]
         normal = sum(share * touch.contacts[k][0] * contact.frame[:3]
                      for share, k, contact in zip(touch.shares, pressing, contacts))
-        position = touch.shares @ np.array([contact.pos for contact in contacts])
-        body, frame = self._bodies[link], direction_frame(normal)
-        turn = data.xmat[body].reshape(3, 3)
-        touch.place = Place(turn.T @ (position - data.xpos[body]), touch.shares @ touch.points,
+        touch.positions = self._on_link(link, data, touch)[pressing]
+        touch.distances = np.array([contact.dist for contact in contacts])
+        frame = direction_frame(normal)
+        turn = data.xmat[self._bodies[link]].reshape(3, 3)
+        touch.place = Place(touch.shares @ touch.positions, touch.shares @ touch.points,
                             frame @ turn, frame @ self._rotation)
-        touch.press = Press(nodes, shares / shares.sum(), touch.place.object_frame[2])
+        touch.presses = [Press(nodes, shares / shares.sum(), touch.place.object_frame[2])
+                         for nodes, shares in parts]
 
     def _yield_as_mesh(self) -> None:
         """Take what tetrahedra yield to the forces of all links, and what the body would."""
         touches = list(self._touches.values())
         if not touches:
             return
-        near, excess, areas = self._mesh.compliances([touch.press for touch in touches])
+        matrices = self._mesh.compliances([one for touch in touches for one in touch.presses])
+        shares = block_diag(*(touch.shares for touch in touches))
+        near, excess, products = (shares @ matrix @ shares.T for matrix in matrices)
         own = np.maximum(0.0, np.diag(excess))
         lacks = (np.diag(own) - excess) @ [touch.force for touch in touches] / self._modulus
-        compliances = (near + own) / self._modulus
-        for touch, *found in zip(touches, compliances, lacks, areas):
+        compliances = (np.diag(near) + own) / self._modulus
+        for touch, *found in zip(touches, compliances, lacks, 1.0 / np.diag(products)):
             touch.follow_mesh(*(float(value) for value in found))
+        begin = 0
+        for touch in touches:
+            rows = slice(begin, begin + len(touch.presses))
+            touch.yielding = (matrices[0] + matrices[1])[rows, rows] / self._modulus
+            begin = rows.stop
 
     def _shape(self, touch: _Touch, link: str) -> TouchShape:
         """Return the surfaces where a link touches; they are looked at anew where it slides."""
@@ -223,6 +253,24 @@ class SoftContacts:
         """Return the point of the surface (3,) on which shares press; inner nodes are beneath."""
         outer = self._outer[nodes] if self._outer[nodes].any() else slice(None)
         return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
+
+
+def _missing_tilt(touch: _Touch, shape: TouchShape, gaps: Array) -> Array:
+    """
+    Return how depths must grow along a contact's axes for its force to act where it does (2,).
+
+    Nodes that stand far apart hold a surface that turns under a link, and bear the force aside;
+    a true contact rolls along.
+    """
+    flat, force = shape.place.flat(touch.positions), touch.force
+    centre = touch.shares @ flat
+    arms = flat - centre
+    spread = np.linalg.inv(arms.T @ (touch.shares[:, None] * arms) + LEAST_SPREAD**2 * np.eye(2))
+    slopes = spread @ (touch.shares[:, None] * arms).T          # (2, k)
+    yielded = touch.yielding @ touch.shares * force
+    tilt = slopes @ (gaps + yielded - touch.distances)
+    beside = shape.law.moment(force, tilt) - force * centre
+    return np.asarray(-slopes @ touch.distances - slopes @ touch.yielding @ slopes.T @ beside)
 
 
 def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,

@@ -68,13 +68,14 @@ class MeshCompliance:
 
         Returns
         -------
-        near : (k,) float
-            A half-space of the same material under each press, per modulus [1/m].
+        near : (k, k) float
+            A half-space of the same material, under each press by the force of each, per modulus
+            [1/m].
         excess : (k, k) float
-            Where each press is, by the force of each; the mesh bears its part of the modulus
-            (``stiffening``) [1/m].
-        areas : (k,) float
-            On which even pressure has the same mean square as that of each press [m^2].
+            The mesh bears its part of the modulus (``stiffening``) [1/m].
+        products : (k, k) float
+            Of the presses' pressures, the mean over both of their forces [1/m^2]: pressure as
+            square and as even presses on one over the diagonal.
         """
         numbers = [self._spots_of(press) for press in presses]
         used = np.unique(np.concatenate(numbers))       # of all that were ever pressed on
@@ -92,9 +93,9 @@ class MeshCompliance:
         nodes = self._soft.nodes[[self._spot_nodes[spot] for spot in used]]
         away = np.linalg.norm(nodes[:, None] - nodes[None], axis=2)
         far = np.divide(1.0, np.pi * away, out=np.diag(compliances), where=away > 0.0)
-        near = np.einsum('ka,ab,kb->k', shares[1], far, shares[1]) / self._plane_modulus
+        near = shares[1] @ far @ shares[1].T / self._plane_modulus
         excess = self._soft.stiffening * linear - quadratic
-        return near, excess, 1.0 / (shares[1]**2 @ (1.0 / areas))
+        return near, excess, shares[1] / areas @ shares[1].T
 
     def _spots_of(self, press: Press) -> list[int]:
         """Return the numbers of what a press presses on; it is computed when it is new."""

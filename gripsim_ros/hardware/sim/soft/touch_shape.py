@@ -41,6 +41,10 @@ class Place:
     link_frame: Array
     object_frame: Array
 
+    def flat(self, positions: Array) -> Array:
+        """Return positions (k, 3) in the frame of the link along the contact's axes (k, 2)."""
+        return np.asarray((positions - self.on_link) @ self.link_frame[:2].T)
+
     def is_near(self, other: 'Place', way: float) -> bool:
         """Return whether two places are one but for a way [m] and a slight turn."""
         return bool(
@@ -106,24 +110,22 @@ class TouchSurfaces:
         first = self._tetrahedra_gaps(link, place, wide).min()
         return TouchShape(place, reach, law, float(first) if np.isfinite(first) else 0.0)
 
-    def gap(self, link: str, shape: TouchShape, points: Array, shares: Array) -> float:
+    def gaps(self, link: str, shape: TouchShape, points: Array) -> Array:
         """
-        Return how far link and tetrahedra are apart at points when they touch first [m].
+        Return how far link and tetrahedra are apart at points when they touch first (k,) [m].
 
-        Nodes far from the first touch are reached late: that way is not what nodes yield.
+        Nodes far from the first touch are reached late: that way is not what nodes yield. Where
+        there is but one of the surfaces: what the mean of the others is, or 0.
 
         Parameters
         ----------
         points : (k, 3) float
             On the tetrahedra, frame of the object [m].
-        shares : (k,) float
         """
         flat = (points - shape.place.on_object) @ shape.place.object_frame[:2].T
         gaps = self._tetrahedra_gaps(link, shape.place, flat) - shape.first
         found = np.isfinite(gaps)
-        if not shares[found].sum() > 0.0:
-            return 0.0
-        return max(0.0, float(np.average(gaps[found], weights=shares[found])))
+        return np.where(found, gaps, gaps[found].mean() if found.any() else 0.0)
 
     def _link_heights(self, link: str, place: Place, flat: Array) -> Array:
         return surface_heights(self._links[link], place.on_link, place.link_frame, flat, -1.0)

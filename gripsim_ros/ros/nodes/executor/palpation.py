@@ -30,8 +30,6 @@ Array = NDArray[np.float64]
 
 #: Longest wait for an object of which nothing is heard [s]; see the simulated hand's.
 OBJECT_TIMEOUT = 10.0
-#: Ways of the model's table beyond the longest that fingers may go [-].
-BEYOND = 1.5
 
 
 class KnownObjects:
@@ -125,7 +123,6 @@ def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, 
         It is no longer wanted.
     """
     felt = hand_as_simulated(hand) if simulated else hand
-    size = float(np.ptp(palpated.grasp_object.mesh.vertices, axis=0).max())
     ended = False
 
     def watch(done: int, total: int) -> bool:
@@ -135,8 +132,8 @@ def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, 
     try:
         model = prepare_grip_model(
             palpated.grasp_object, _object_palm(goal), plan.closed,
-            BEYOND * palpated.options.most_strain * size, hand=felt, elasticity=elasticity,
-            on_point=watch)
+            palpated.options.longest_way(palpated.grasp_object.mesh.vertices), hand=felt,
+            elasticity=elasticity, on_point=watch)
     except TaskError:
         if ended:
             raise GoalEnded('cancelled before anything moved') from None

@@ -39,7 +39,8 @@ PARAMETERS = (
     NodeParameter('soft_below', float, 'Softer objects are tetrahedra [Pa].', 0.0, 1e12),
     NodeParameter('object_modulus', float, 'That the object truly has, to be felt; 0: as '
                   'published [Pa].', 0.0, 1e12),
-    NodeParameter('node_spacing', float, 'Edge of the tetrahedra [m].', 1e-3, 1.0),
+    NodeParameter('node_spacing', float, 'Edge of the tetrahedra, of thin objects down to half '
+                  'of it [m].', 1e-3, 1.0),
     NodeParameter('soft_damping', float, 'Damping over stiffness [s].', 0.0, 1.0),
     NodeParameter('support_time', float, 'In which a floating object stops [s].', 1e-3, 100.0),
     NodeParameter('unloading_time', float, 'In which the support leaves a lifted object to the '

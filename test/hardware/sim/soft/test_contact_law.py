@@ -155,3 +155,31 @@ def test_beside_a_surface_there_is_none(side):
     flat = np.array([[0.0, 0.0], [0.012, 0.0]])
     heights = surface_heights(mesh, origin, np.eye(3), flat, side)
     np.testing.assert_allclose(heights, [0.0, -side * np.inf], atol=1e-12)
+
+
+@pytest.mark.parametrize('ratio', [1.0, 2.0])
+def test_a_ball_rolls_as_it_is_tilted(ratio):
+    """A turned ball of radius R touches R times the angle beside; so along both main axes."""
+    points, area = lattice(HALF)
+    radii, offset = np.array([0.03, 0.03 / ratio]), np.array([2e-4, -3e-4])
+    law = contact_law(0.5 * ((points - offset)**2 / radii).sum(axis=1), points, area, MODULUS)
+    many = law.reaches > 0.3 * HALF
+    assert many.sum() >= 3
+    for row in np.flatnonzero(many):
+        np.testing.assert_allclose(law.centres[row], offset, atol=0.1 * np.sqrt(area))
+        np.testing.assert_allclose(law.rolling[row], np.diag(radii), atol=0.12 * radii[0])
+    tilt = np.array([0.01, 0.02])
+    for force in law.forces[many]:
+        np.testing.assert_allclose(law.moment(force, tilt), force * (offset + radii * tilt),
+                                   atol=0.15 * force * radii[0] * tilt[1])
+
+
+def test_a_flat_punch_resists_a_tilt():
+    """Johnson 1985, section 5.9 and Borodachev: a rigid round punch turned, 4/3 E* a^3."""
+    points, area = lattice(6.0 * HALF)
+    radius, tilt = 0.005, np.array([0.0, 0.01])
+    law = contact_law(np.where(np.hypot(*points.T) <= radius, 0.0, np.inf), points, area, MODULUS)
+    for force in (law.forces[-1], 2.0 * law.forces[-1]):
+        np.testing.assert_allclose(law.moment(force, tilt) / tilt[1],
+                                   [0.0, 4.0 / 3.0 * MODULUS * radius**3], rtol=0.25,
+                                   atol=1e-3 * MODULUS * radius**3)

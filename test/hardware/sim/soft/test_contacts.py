@@ -31,6 +31,17 @@ def test_a_ball_of_large_tetrahedra_yields_between_balls_as_one_that_has_none(pa
     assert (abs(shares[False] - 1.0) > 1.5 * RTOL_WAY).any()      # tetrahedra alone do not
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize('turn', [0.15, 0.3])
+def test_a_turned_plate_presses_where_it_touches_a_ball(turn):
+    """Nodes stand 15 mm apart, and alone bear it where they are, a millimetre aside."""
+    pytest.importorskip('mujoco')
+    mesh, soft = shapes.sphere(RADIUS, 0.005), soft_ball(RADIUS, 3)
+    aside = [abs(FlexPress(mesh, soft, MODULUS, 'plate', yielding=yielding, turn=turn)
+                 .press(DEPTHS)[-1].aside) for yielding in (False, True)]
+    assert aside[1] < 4.5e-4 and aside[1] < 0.6 * aside[0]
+
+
 @pytest.mark.filterwarnings('error')
 def test_an_object_of_few_nodes_yields_too():
     """MuJoCo keeps the rows of so small a model in another form, if it is not told."""

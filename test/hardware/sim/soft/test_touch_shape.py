@@ -61,7 +61,7 @@ def test_tetrahedra_are_touched_first_somewhere_and_nowhere_before(rng):
         middles = np.einsum('kj,fji->fki', rng.dirichlet(np.ones(3), 100), corners).reshape(-1, 3)
         middles = middles[(middles @ frame[2] > 0.0)
                           & (np.linalg.norm(middles @ frame[:2].T, axis=1) < 0.006)]
-        gaps = [touching.gap('link', shape, point[None], np.ones(1)) for point in middles]
+        gaps = touching.gaps('link', shape, middles)
         # Gaps between balls grow with the square of the way, those of facets with the way.
         assert min(gaps) < 1e-4 and max(gaps) > 5e-4
         heights = LINK_RADIUS - np.sqrt(LINK_RADIUS**2 - ((middles @ frame[:2].T)**2).sum(axis=1))
@@ -70,15 +70,15 @@ def test_tetrahedra_are_touched_first_somewhere_and_nowhere_before(rng):
                                    atol=5e-5)
 
 
-def test_gaps_are_weighted_by_force():
+def test_gaps_where_the_link_has_no_surface_are_as_the_others():
     touching, soft = surfaces(shapes.sphere(LINK_RADIUS, 0.001)), soft_ball(RADIUS, 3)
     shape = touching.shape('link', place_on(UP, -LINK_RADIUS * UP), REACH)
     top = soft.nodes[np.argsort(soft.nodes[:, 2])[-2:]]
-    each = [touching.gap('link', shape, point[None], np.ones(1)) for point in top]
-    together = touching.gap('link', shape, top, np.array([3.0, 1.0]))
-    np.testing.assert_allclose(together, 0.75 * each[0] + 0.25 * each[1])
+    each = touching.gaps('link', shape, top)
     beside = np.array([[0.0, 0.03, 0.0]])       # where the link has no surface
-    assert touching.gap('link', shape, beside, np.ones(1)) == 0.0
+    np.testing.assert_allclose(touching.gaps('link', shape, np.vstack([top, beside])),
+                               [*each, each.mean()])
+    assert touching.gaps('link', shape, beside) == 0.0
 
 
 @pytest.mark.parametrize('way, reach, kept', [

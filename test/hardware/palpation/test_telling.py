@@ -1,0 +1,67 @@
+"""What squeezes would tell is what they tell, and of several grips the first good one is taken."""
+
+from dataclasses import replace
+
+from hypothesis import given, strategies as st
+import numpy as np
+from palpation_cases import felt, grip_model, PALPATION
+import pytest
+
+from gripsim_ros.hardware.palpation.telling import (
+    error_at, expected_error, GOOD, harmless_force, LOWEST_SHARE, most_telling)
+from gripsim_ros.library.squeezing.palpated import estimate_modulus
+
+STIFF = 1e6
+
+
+def test_the_error_that_is_expected_is_the_one_told_of_exact_readings():
+    """Of a stiff object, which joints tell worst; forces as far as the object bears."""
+    model, damage, options = grip_model(), 1.5e5, replace(PALPATION, joint_resolution=5e-5)
+    top = harmless_force(model, STIFF, options, damage, np.inf)
+    assert 0.2 < top < options.most_force
+    squeeze = felt(STIFF, shares=np.linspace(LOWEST_SHARE, 1.0, options.levels), top=top)
+    told = estimate_modulus(model, [squeeze] * options.squeezes, options.joint_resolution)
+    np.testing.assert_allclose(error_at(model, STIFF, options, damage, np.inf),
+                               told.standard_error / told.youngs_modulus, rtol=0.1)
+
+
+def test_more_squeezes_finer_joints_and_more_room_tell_more():
+    def error(options, damage=1.5e5, grip=np.inf):
+        return error_at(grip_model(), STIFF, options, damage, grip)
+    some = error(PALPATION)
+    np.testing.assert_allclose(error(replace(PALPATION, squeezes=2)), np.sqrt(1.5) * some)
+    np.testing.assert_allclose(error(replace(PALPATION, joint_resolution=5e-6)), 0.5 * some)
+    assert error(PALPATION, 1e5) > some > error(PALPATION, np.inf)
+    assert error(PALPATION, grip=0.2) > some
+
+
+def test_what_cannot_be_told_at_all_counts_as_useless():
+    """Softer and as believed the ball is told; ten times stiffer it would be damaged at once."""
+    options = replace(PALPATION, joint_resolution=1e-4)
+    error = expected_error(grip_model(), 2e5, options, 4e4)
+    assert 1.0 / 3.0 < error < 0.45
+    assert expected_error(grip_model(), 2e5, options) < 0.1
+
+
+def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():
+    sticking = np.linspace(1.0, 1.6, len(grip_model().sticking))
+    model = replace(grip_model(), sticking=sticking)
+    error = expected_error(model, 2e5, replace(PALPATION, joint_resolution=1e-9))
+    doubts = [model.friction_doubt(modulus, force) for modulus, force in (
+        (2e4, model.force_at(2e4, np.array([PALPATION.most_strain * model.width]))[0]),
+        (2e5, PALPATION.most_force), (2e6, PALPATION.most_force))]
+    assert error == pytest.approx(np.mean(doubts), rel=0.2) and 0.02 < error < 0.2
+
+
+@given(st.lists(st.floats(0.0, 5.0), min_size=1, max_size=8))
+def test_the_first_good_grip_is_taken_or_the_best(errors):
+    asked = []
+    chosen = most_telling([lambda error=error: error for error in errors],
+                          lambda k, error: asked.append((k, error)))
+    good = [k for k, error in enumerate(errors) if error <= GOOD]
+    assert chosen == (good[0] if good else int(np.argmin(errors)))
+    assert asked == list(enumerate(errors))[:good[0] + 1 if good else len(errors)]
+
+
+def test_who_wants_no_more_grips_gets_the_best_so_far():
+    assert most_telling([lambda: 0.8, lambda: 0.5, lambda: 0.1], lambda k, _: k < 1) == 1
