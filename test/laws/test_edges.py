@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import trimesh
 
+from benchmarks.hold.random_bodies import random_body
 from gripsim_ros.core.batches import PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.contact import (
@@ -15,6 +16,7 @@ from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_c
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.edges import BodyEdges
 from gripsim_ros.core.transforms import transform
 from lattice_cases import one_patch, square_lattice
 
@@ -169,6 +171,19 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
     assert (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08) == (way > -2e-3)
     shallow = depth < 0.22 * found.results.radii[0]
     assert found.are_quantitative == (way > 3e-3 or (shallow and way > -2e-3))
+
+
+@pytest.mark.parametrize('mesh', [
+    shapes.box(BLOCK), random_body(9, 2)[1], TriangleMesh(*(getattr(
+        trimesh.Trimesh([[0.0, 0.0, z] for z in (0.0, 0.1)] + [
+            [x, 0.02, z] for x in (-0.01, 0.01) for z in (0.0, 0.1)]).convex_hull, name)
+        for name in ('vertices', 'faces')))], ids=['block', 'L', 'wedge'])
+def test_what_is_pressed_over_is_told_at_no_acute_edge_or_groove(mesh):
+    turns = mesh.dihedral_angles
+    assert (np.abs(turns) > 1.0).any()
+    middles = mesh.vertices[mesh.edges].mean(axis=1)[np.abs(turns) > 1.0]
+    wanted = np.abs(turns[np.abs(turns) > 1.0] - 0.25 * np.pi) < np.deg2rad(50.0)
+    assert_array_equal(BodyEdges(mesh).are_told_over(middles, np.full(len(middles), 1e-4)), wanted)
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])

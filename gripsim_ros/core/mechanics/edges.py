@@ -17,6 +17,8 @@ NODE_SPACINGS = 1.0
 BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
 #: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
 MAX_DEPTH = 0.22
+#: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
+OVER_TURN = np.deg2rad(95.0)
 
 
 class BodyEdges:
@@ -34,7 +36,9 @@ class BodyEdges:
         sharp = beside[:, 0] != beside[:, 1]
         ends = mesh.vertices[mesh.edges[sharp]]
         self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
-        turns = np.abs(mesh.dihedral_angles[sharp])     # grooves as ridges
+        dihedrals = mesh.dihedral_angles[sharp]
+        self._untold = (dihedrals < BLUNT_TURN) | (dihedrals > OVER_TURN)
+        turns = np.abs(dihedrals)                       # grooves as ridges
         self._blunt = turns < BLUNT_TURN
         # Of half the angle between the sides, which is (pi - turn) / 2.
         self._tangents = np.minimum(1.0, 1.0 / np.tan(0.5 * turns))
@@ -50,6 +54,26 @@ class BodyEdges:
     def ways(self, points: Array) -> Array:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
+
+    def are_told_over(self, points: Array, radii: Array) -> BoolArray:
+        """
+        Return for each contact that presses on both sides of an edge if it is told.
+
+        Parameters
+        ----------
+        points, radii : (p, 3) float, (p,) float
+            Centres of pressure and radii [m].
+
+        Returns
+        -------
+        (p,) bool
+
+        Notes
+        -----
+        Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
+        """
+        near = self._ways(points)[0] <= radii[:, None]
+        return np.asarray(~(near & self._untold).any(axis=1))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
                  compliance: BodyCompliance) -> BoolArray:
