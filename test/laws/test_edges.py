@@ -31,6 +31,11 @@ SQUARE = 1.012
 #: Lattices of 70 nodes count a face's end by whole cells: -6 to +3 % over 60 poses [-].
 RTOL_FACE = 0.08
 RTOL_CONE, RTOL_WEDGE = 0.03, 0.015
+#: A wedge whose edges along z are acute.
+WEDGE = TriangleMesh(*(getattr(
+    trimesh.Trimesh([[0.0, 0.0, z] for z in (0.0, 0.1)] + [
+        [x, 0.02, z] for x in (-0.01, 0.01) for z in (0.0, 0.1)]).convex_hull, name)
+    for name in ('vertices', 'faces')))
 #: A block of 1 MPa, Poisson's ratio 0.4 [m], and what finite elements say two balls bear that are
 #: pressed into opposite faces (`python -m benchmarks fem_edges`): radius, depth [m], way of their
 #: middle to the edge of the faces [m], force [N].
@@ -174,16 +179,22 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
 
 
 @pytest.mark.parametrize('mesh', [
-    shapes.box(BLOCK), random_body(9, 2)[1], TriangleMesh(*(getattr(
-        trimesh.Trimesh([[0.0, 0.0, z] for z in (0.0, 0.1)] + [
-            [x, 0.02, z] for x in (-0.01, 0.01) for z in (0.0, 0.1)]).convex_hull, name)
-        for name in ('vertices', 'faces')))], ids=['block', 'L', 'wedge'])
+    shapes.box(BLOCK), random_body(9, 2)[1], WEDGE], ids=['block', 'L', 'wedge'])
 def test_what_is_pressed_over_is_told_at_no_acute_edge_or_groove(mesh):
     turns = mesh.dihedral_angles
     assert (np.abs(turns) > 1.0).any()
     middles = mesh.vertices[mesh.edges].mean(axis=1)[np.abs(turns) > 1.0]
     wanted = np.abs(turns[np.abs(turns) > 1.0] - 0.25 * np.pi) < np.deg2rad(50.0)
     assert_array_equal(BodyEdges(mesh).are_told_over(middles, np.full(len(middles), 1e-4)), wanted)
+
+
+@pytest.mark.parametrize('mesh, point, told', [
+    (shapes.box(BLOCK), (0.0, 0.0, 0.02), True), (WEDGE, (0.0, 8e-3, 0.05), False)])
+def test_the_nearest_edge_counts_from_beyond_a_radius_where_it_is_pressed_over(mesh, point, told):
+    # Long contacts end over an edge that their centre of pressure is far from.
+    edges, points = BodyEdges(mesh), np.array([point])
+    assert edges.ways(points) > 4e-3
+    assert edges.are_told_over(points, np.array([4e-3])) == told
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])

@@ -59,6 +59,8 @@ class BodyEdges:
         """
         Return for each contact that presses on both sides of an edge if it is told.
 
+        Edges within its radius count, and the nearest however far: long contacts reach it.
+
         Parameters
         ----------
         points, radii : (p, 3) float, (p,) float
@@ -72,7 +74,9 @@ class BodyEdges:
         -----
         Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
         """
-        near = self._ways(points)[0] <= radii[:, None]
+        ways = self._ways(points)[0]
+        nearest = ways.min(axis=1, keepdims=True, initial=np.inf)
+        near = ways <= np.maximum(radii[:, None], nearest)
         return np.asarray(~(near & self._untold).any(axis=1))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
