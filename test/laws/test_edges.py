@@ -188,12 +188,11 @@ def test_what_is_pressed_over_is_told_at_no_acute_edge_or_groove(mesh):
     assert_array_equal(BodyEdges(mesh).are_told_over(middles, np.full(len(middles), 1e-4)), wanted)
 
 
-@pytest.mark.parametrize('mesh, point, told', [
-    (shapes.box(BLOCK), (0.0, 0.0, 0.02), True), (WEDGE, (0.0, 8e-3, 0.05), False)])
-def test_the_nearest_edge_counts_from_beyond_a_radius_where_it_is_pressed_over(mesh, point, told):
-    # Long contacts end over an edge that their centre of pressure is far from.
-    edges, points = BodyEdges(mesh), np.array([point])
-    assert edges.ways(points) > 4e-3
+@pytest.mark.parametrize('way, told', [(3e-3, True), (5e-3, False)])
+def test_what_is_pressed_over_from_beyond_a_radius_is_not_told(way, told):
+    # By finite elements of planned grasps such forces are 10 and 16 % off.
+    edges, points = BodyEdges(shapes.box(BLOCK)), np.array([[0.025 - way, 0.0, 0.02]])
+    assert_allclose(edges.ways(points), way)
     assert edges.are_told_over(points, np.array([4e-3])) == told
 
 

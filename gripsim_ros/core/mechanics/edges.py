@@ -59,7 +59,8 @@ class BodyEdges:
         """
         Return for each contact that presses on both sides of an edge if it is told.
 
-        Edges within its radius count, and the nearest however far: long contacts reach it.
+        Edges within its radius count, of which there must be one: a contact that reaches over an
+        edge from farther has most of its load where its other side is not.
 
         Parameters
         ----------
@@ -74,10 +75,8 @@ class BodyEdges:
         -----
         Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
         """
-        ways = self._ways(points)[0]
-        nearest = ways.min(axis=1, keepdims=True, initial=np.inf)
-        near = ways <= np.maximum(radii[:, None], nearest)
-        return np.asarray(~(near & self._untold).any(axis=1))
+        near = self._ways(points)[0] <= radii[:, None]
+        return np.asarray(near.any(axis=1) & ~(near & self._untold).any(axis=1))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
                  compliance: BodyCompliance) -> BoolArray:
