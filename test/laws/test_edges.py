@@ -7,7 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import trimesh
 
 from benchmarks.hold.random_bodies import random_body
-from gripsim_ros.core.batches import PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE
+from gripsim_ros.core.batches import (
+    PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.contact import (
     ContactMesh, MeshIndenter, PatchOptions, sample_patch, SphereIndenter)
@@ -156,9 +157,8 @@ def block():
             elasticity='body', compliance=ComplianceOptions(tolerance=0.02)))
 
 
-@pytest.mark.parametrize('radius, depth, way, borne', BORNE)
-def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
-        block, radius, depth, way, borne):
+def pinched(block, radius, depth, way, flags=0):
+    """Return what two balls do that are pressed into opposite faces."""
     surface, body = block
     both = []
     for side in (1.0, -1.0):
@@ -169,9 +169,15 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
     nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in both])
                          for name in ('points', 'normals', 'areas', 'depths')),
                        np.repeat([0, 1], counts), np.array([0, 1]))
-    found = solve_contact(body, ContactProblem(
-        nodes, np.array([patch.flags for patch in both]),
+    return solve_contact(body, ContactProblem(
+        nodes, np.array([patch.flags | flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
+
+
+@pytest.mark.parametrize('radius, depth, way, borne', BORNE)
+def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
+        block, radius, depth, way, borne):
+    found = pinched(block, radius, depth, way)
     # Half-spaces are off by 4 to 120 %.
     assert (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08) == (way > -2e-3)
     shallow = depth < 0.22 * found.results.radii[0]
@@ -185,15 +191,24 @@ def test_what_is_pressed_over_is_told_at_no_acute_edge_or_groove(mesh):
     assert (np.abs(turns) > 1.0).any()
     middles = mesh.vertices[mesh.edges].mean(axis=1)[np.abs(turns) > 1.0]
     wanted = np.abs(turns[np.abs(turns) > 1.0] - 0.25 * np.pi) < np.deg2rad(50.0)
-    assert_array_equal(BodyEdges(mesh).are_told_over(middles, np.full(len(middles), 1e-4)), wanted)
+    assert_array_equal(BodyEdges(mesh).are_told_over(
+        middles, np.full(len(middles), 1e-4), np.ones((len(middles), 3))), wanted)
 
 
-@pytest.mark.parametrize('way, told', [(3e-3, True), (5e-3, False)])
-def test_what_is_pressed_over_from_beyond_a_radius_is_not_told(way, told):
-    # By finite elements of planned grasps such forces are 10 and 16 % off.
-    edges, points = BodyEdges(shapes.box(BLOCK)), np.array([[0.025 - way, 0.0, 0.02]])
-    assert_allclose(edges.ways(points), way)
-    assert edges.are_told_over(points, np.array([4e-3])) == told
+@pytest.mark.parametrize('way, force, told', [
+    (3e-3, 1.0, True), (3.5e-3, 1.0, False), (3e-3, 0.3, False)])
+def test_what_is_pressed_over_from_afar_or_hardly_is_not_told(way, force, told):
+    # By finite elements of planned grasps such forces are 10 to 35 % off.
+    points, radii = np.array([[0.025 - way, 0.0, 0.02], [0.025, 0.0, 0.02]]), np.full(2, 4e-3)
+    forces = np.array([[0.0, 0.0, -force], [0.0, 0.0, -1.0]])
+    found = BodyEdges(shapes.box(BLOCK)).are_told_over(points, radii, forces)
+    assert_array_equal(found, [told, True])
+
+
+@pytest.mark.parametrize('over, told', [(0, True), (PATCH_OVER_EDGE, False)])
+def test_what_reaches_over_an_edge_is_not_judged_as_what_is_beside_it(block, over, told):
+    found = pinched(block, 0.01, 1.5e-3, 7e-3, PATCH_REACHES_OBJECT_EDGE | over)
+    assert (found.flags == 0).all() == told
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])

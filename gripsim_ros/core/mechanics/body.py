@@ -295,11 +295,10 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     """Return flags without those of edges that the nodes of the body resolve."""
     if not (flags & (PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE)).any():
         return flags
-    known = press_alone(links) & body.edges.are_told(
-        results.points, results.radii, results.indentations, compliance)
-    over = press_alone(links) & (flags & PATCH_OVER_EDGE > 0) & body.edges.are_told_over(
-        results.points, results.radii)
-    return np.where(known | over, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
+    known = body.edges.are_told(results.points, results.radii, results.indentations, compliance)
+    over = body.edges.are_told_over(results.points, results.radii, results.forces)
+    told = press_alone(links) & np.where(flags & PATCH_OVER_EDGE > 0, over, known)
+    return np.where(told, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
 
 
 def _near_flags(results: PatchResultants, links: IntArray, flags: IntArray) -> IntArray:

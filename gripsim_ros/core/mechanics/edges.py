@@ -19,6 +19,9 @@ BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
 MAX_DEPTH = 0.22
 #: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
 OVER_TURN = np.deg2rad(95.0)
+#: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
+#: force, over the largest there is, as what others do to the body adds up in small ones [-].
+OVER_RADII, OVER_SHARE = 0.8, 1.0 / 3.0
 
 
 class BodyEdges:
@@ -55,17 +58,14 @@ class BodyEdges:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
 
-    def are_told_over(self, points: Array, radii: Array) -> BoolArray:
+    def are_told_over(self, points: Array, radii: Array, forces: Array) -> BoolArray:
         """
         Return for each contact that presses on both sides of an edge if it is told.
 
-        Edges within its radius count, of which there must be one: a contact that reaches over an
-        edge from farther has most of its load where its other side is not.
-
         Parameters
         ----------
-        points, radii : (p, 3) float, (p,) float
-            Centres of pressure and radii [m].
+        points, radii, forces : (p, 3) float, (p,) float, (p, 3) float
+            Centres of pressure, radii [m] and forces [N].
 
         Returns
         -------
@@ -75,8 +75,10 @@ class BodyEdges:
         -----
         Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
         """
-        near = self._ways(points)[0] <= radii[:, None]
-        return np.asarray(near.any(axis=1) & ~(near & self._untold).any(axis=1))
+        ways, sizes = self._ways(points)[0], np.linalg.norm(forces, axis=1)
+        over = (ways <= OVER_RADII * radii[:, None]).any(axis=1)
+        over &= ~((ways <= radii[:, None]) & self._untold).any(axis=1)
+        return np.asarray(over & (sizes >= OVER_SHARE * sizes.max(initial=0.0)))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
                  compliance: BodyCompliance) -> BoolArray:
