@@ -21,7 +21,7 @@ MAX_DEPTH = 0.22
 OVER_TURN = np.deg2rad(95.0)
 #: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
 #: force, over the largest there is, as what others do to the body adds up in small ones [-].
-OVER_RADII, OVER_SHARE = 0.8, 1.0 / 3.0
+OVER_RADII, OVER_SHARE = 0.8, 0.6
 
 
 class BodyEdges:

@@ -144,7 +144,8 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
         # Walls that go into a pad meet its surface; the end between them, all inside, does not.
         if patches or not refused or indenter.tree is None:
             break
-    if region is not None and over_edges and any(
+    # Of one side alone the side's normals are nearer to finite elements than the indenter's way.
+    if region is not None and over_edges and len({patch.side for patch in patches}) > 1 and any(
             patch.flags & PATCH_REACHES_OBJECT_EDGE for patch in patches):
         return _joined_over_edges(pair, region, patches)
     return patches
