@@ -13,6 +13,7 @@ BENCHMARKS = {
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
     'fem_centre': 'finite_elements.centre', 'fem_edges': 'finite_elements.edges',
     'fem_grip': 'finite_elements.grips_planned',
+    'fem_over_edges': 'finite_elements.over_edges',
     'fruit': 'hardware.fruit',
     'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
@@ -40,7 +41,8 @@ BENCHMARKS = {
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
-           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fruit', 'hold',
+           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fem_over_edges', 'fruit',
+           'hold',
            'hold_blind', 'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',
            'node_memory', 'palpate', 'palpate_elements', 'planar_closure', 'published',

@@ -45,6 +45,7 @@ PATCH_THIN = 16
 PATCH_STRAINED = 32
 PATCH_SPREAD = 64
 PATCH_CLOSE = 128
+PATCH_OVER_EDGE = 256
 
 #: What each flag says to a person.
 PATCH_FLAG_TEXTS = {
@@ -56,7 +57,8 @@ PATCH_FLAG_TEXTS = {
     PATCH_STRAINED: 'the indentation is deep against the contact radius: strains are beyond '
                     'linear elasticity',
     PATCH_SPREAD: 'the normals of the contact spread by more than 30 degrees',
-    PATCH_CLOSE: 'two contacts lie near each other'}
+    PATCH_CLOSE: 'two contacts lie near each other',
+    PATCH_OVER_EDGE: 'the indenter presses on both sides of an edge of the object'}
 
 #: Columns of ``load_cases``: gravity [m/s^2], then force [N] and torque [N m].
 LOAD_CASE_WIDTH = 9

@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 import trimesh
 
-from gripsim_ros.core.batches import PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE
+from benchmarks.hold.random_bodies import random_body
+from gripsim_ros.core.batches import (
+    PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.contact import (
     ContactMesh, MeshIndenter, PatchOptions, sample_patch, SphereIndenter)
@@ -15,6 +17,7 @@ from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_c
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.edges import BodyEdges
 from gripsim_ros.core.transforms import transform
 from lattice_cases import one_patch, square_lattice
 
@@ -29,6 +32,11 @@ SQUARE = 1.012
 #: Lattices of 70 nodes count a face's end by whole cells: -6 to +3 % over 60 poses [-].
 RTOL_FACE = 0.08
 RTOL_CONE, RTOL_WEDGE = 0.03, 0.015
+#: A wedge whose edges along z are acute.
+WEDGE = TriangleMesh(*(getattr(
+    trimesh.Trimesh([[0.0, 0.0, z] for z in (0.0, 0.1)] + [
+        [x, 0.02, z] for x in (-0.01, 0.01) for z in (0.0, 0.1)]).convex_hull, name)
+    for name in ('vertices', 'faces')))
 #: A block of 1 MPa, Poisson's ratio 0.4 [m], and what finite elements say two balls bear that are
 #: pressed into opposite faces (`python -m benchmarks fem_edges`): radius, depth [m], way of their
 #: middle to the edge of the faces [m], force [N].
@@ -149,9 +157,8 @@ def block():
             elasticity='body', compliance=ComplianceOptions(tolerance=0.02)))
 
 
-@pytest.mark.parametrize('radius, depth, way, borne', BORNE)
-def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
-        block, radius, depth, way, borne):
+def pinched(block, radius, depth, way, flags=0):
+    """Return what two balls do that are pressed into opposite faces."""
     surface, body = block
     both = []
     for side in (1.0, -1.0):
@@ -162,13 +169,46 @@ def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
     nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in both])
                          for name in ('points', 'normals', 'areas', 'depths')),
                        np.repeat([0, 1], counts), np.array([0, 1]))
-    found = solve_contact(body, ContactProblem(
-        nodes, np.array([patch.flags for patch in both]),
+    return solve_contact(body, ContactProblem(
+        nodes, np.array([patch.flags | flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
+
+
+@pytest.mark.parametrize('radius, depth, way, borne', BORNE)
+def test_pinches_at_an_edge_are_flagged_where_finite_elements_deny_them(
+        block, radius, depth, way, borne):
+    found = pinched(block, radius, depth, way)
     # Half-spaces are off by 4 to 120 %.
     assert (abs(found.results.magnitudes[0] / borne - 1.0) < 0.08) == (way > -2e-3)
     shallow = depth < 0.22 * found.results.radii[0]
     assert found.are_quantitative == (way > 3e-3 or (shallow and way > -2e-3))
+
+
+@pytest.mark.parametrize('mesh', [
+    shapes.box(BLOCK), random_body(9, 2)[1], WEDGE], ids=['block', 'L', 'wedge'])
+def test_what_is_pressed_over_is_told_at_no_acute_edge_or_groove(mesh):
+    turns = mesh.dihedral_angles
+    assert (np.abs(turns) > 1.0).any()
+    middles = mesh.vertices[mesh.edges].mean(axis=1)[np.abs(turns) > 1.0]
+    wanted = np.abs(turns[np.abs(turns) > 1.0] - 0.25 * np.pi) < np.deg2rad(50.0)
+    assert_array_equal(BodyEdges(mesh).are_told_over(
+        middles, np.full(len(middles), 1e-4), np.ones((len(middles), 3))), wanted)
+
+
+@pytest.mark.parametrize('way, force, told', [
+    (3e-3, 1.0, True), (3.5e-3, 1.0, False), (3e-3, 0.55, False)])
+def test_what_is_pressed_over_from_afar_or_hardly_is_not_told(way, force, told):
+    # By finite elements of planned grasps such forces are 10 to 35 % off.
+    points, radii = np.array([[0.025 - way, 0.0, 0.02], [0.025, 0.0, 0.02]]), np.full(2, 4e-3)
+    forces = np.array([[0.0, 0.0, -force], [0.0, 0.0, -1.0]])
+    found = BodyEdges(shapes.box(BLOCK)).are_told_over(points, radii, forces)
+    assert_array_equal(found, [told, True])
+
+
+@pytest.mark.parametrize('over, told', [(0, True), (PATCH_OVER_EDGE, False)])
+def test_what_reaches_over_an_edge_is_not_judged_as_what_is_beside_it(block, over, told):
+    found = pinched(block, 0.01, 1.5e-3, 7e-3, PATCH_REACHES_OBJECT_EDGE | over)
+    assert (found.flags == 0).all() == told
 
 
 @pytest.mark.parametrize('sections, told', [(4, True), (6, True), (8, False)])

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, IntArray
-from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, ConfigurationBatch, ContactBatch,
-                       LinkStateBatch)
+from ..batches import (DETAIL_CLEARANCE, DETAIL_SURFACE, OWN_COMPLIANCE, ConfigurationBatch,
+                       ContactBatch, LinkStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
 from ..numerics import vec3
@@ -128,15 +128,17 @@ def detect_contacts(scene: ContactScene, batch: LinkStateBatch) -> ContactBatch:
     """
     questions = batch.configurations
     obstacles = obstacle_shapes(questions.obstacles)
-    rows = [_detect(scene, questions.detail, batch.T_object_link[i], batch.twists_object[i],
+    rows = [_detect(scene, questions, batch.T_object_link[i], batch.twists_object[i],
                     questions.sweep_object[i], obstacles) for i in range(questions.count)]
     return assemble(questions, rows, len(scene.shapes.bodies))
 
 
-def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Array,
-            sweep: Array, obstacles: list[Shape]) -> Row:
+def _detect(scene: ContactScene, questions: ConfigurationBatch, T_object_link: Array,
+            twists: Array, sweep: Array, obstacles: list[Shape]) -> Row:
     """Answer for one configuration."""
-    shapes = scene.shapes
+    shapes, detail = scene.shapes, questions.detail
+    # Half-spaces know no edges.
+    over_edges = questions.elasticity == OWN_COMPLIANCE
     count = len(shapes.bodies)
     clearance = scene.clearance_cache.clearances(T_object_link, sweep)
     depth = np.zeros(count)
@@ -150,7 +152,7 @@ def _detect(scene: ContactScene, detail: int, T_object_link: Array, twists: Arra
             continue
         found = [] if detail == DETAIL_CLEARANCE else sample_patch(
             scene.body, shapes.bodies[link], T, _motion(scene, link, T, twists[link]),
-            scene.options)
+            scene.options, over_edges)
         links += [link] * len(found)
         patches += found
         depth[link] = max([0.0, *(float(patch.depths.max()) for patch in found)])

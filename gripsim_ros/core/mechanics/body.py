@@ -9,16 +9,17 @@ import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
 from ..batches import (
-    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_CLOSE, PATCH_REACHES_OBJECT_EDGE,
-    PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_CLOSE, PATCH_OVER_EDGE,
+    PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
 from ..bodies.mesh import sum_by_label, unit_rows
 from ..errors import MeshError
 from ..hand import HandLink
 from ..numerics.kernels import njit
 from ..numerics.vec3 import load_vec3, subtract
-from .boundary_elements.body_compliance import BodyCompliance, NodeCorrection
+from .boundary_elements.body_compliance import BodyCompliance
 from .boundary_elements.disk_cache import LazyCompliance
+from .boundary_elements.node_correction import NodeCorrection
 from .boundary_elements.tangential_loads import TangentialLoads
 from .contact.bonded_layer import LayerCompliance, fit_layer
 from .contact.contact_forces import (
@@ -292,11 +293,12 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
 def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
                 links: IntArray, flags: IntArray) -> IntArray:
     """Return flags without those of edges that the nodes of the body resolve."""
-    if not (flags & PATCH_REACHES_OBJECT_EDGE).any():
+    if not (flags & (PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE)).any():
         return flags
-    known = press_alone(links) & body.edges.are_told(
-        results.points, results.radii, results.indentations, compliance)
-    return np.where(known, flags & ~PATCH_REACHES_OBJECT_EDGE, flags)
+    known = body.edges.are_told(results.points, results.radii, results.indentations, compliance)
+    over = body.edges.are_told_over(results.points, results.radii, results.forces)
+    told = press_alone(links) & np.where(flags & PATCH_OVER_EDGE > 0, over, known)
+    return np.where(told, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
 
 
 def _near_flags(results: PatchResultants, links: IntArray, flags: IntArray) -> IntArray:

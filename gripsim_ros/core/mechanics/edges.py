@@ -17,6 +17,11 @@ NODE_SPACINGS = 1.0
 BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
 #: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
 MAX_DEPTH = 0.22
+#: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
+OVER_TURN = np.deg2rad(95.0)
+#: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
+#: force, over the largest there is, as what others do to the body adds up in small ones [-].
+OVER_RADII, OVER_SHARE = 0.8, 0.6
 
 
 class BodyEdges:
@@ -34,7 +39,9 @@ class BodyEdges:
         sharp = beside[:, 0] != beside[:, 1]
         ends = mesh.vertices[mesh.edges[sharp]]
         self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
-        turns = np.abs(mesh.dihedral_angles[sharp])     # grooves as ridges
+        dihedrals = mesh.dihedral_angles[sharp]
+        self._untold = (dihedrals < BLUNT_TURN) | (dihedrals > OVER_TURN)
+        turns = np.abs(dihedrals)                       # grooves as ridges
         self._blunt = turns < BLUNT_TURN
         # Of half the angle between the sides, which is (pi - turn) / 2.
         self._tangents = np.minimum(1.0, 1.0 / np.tan(0.5 * turns))
@@ -50,6 +57,28 @@ class BodyEdges:
     def ways(self, points: Array) -> Array:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
+
+    def are_told_over(self, points: Array, radii: Array, forces: Array) -> BoolArray:
+        """
+        Return for each contact that presses on both sides of an edge if it is told.
+
+        Parameters
+        ----------
+        points, radii, forces : (p, 3) float, (p,) float, (p, 3) float
+            Centres of pressure, radii [m] and forces [N].
+
+        Returns
+        -------
+        (p,) bool
+
+        Notes
+        -----
+        Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
+        """
+        ways, sizes = self._ways(points)[0], np.linalg.norm(forces, axis=1)
+        over = (ways <= OVER_RADII * radii[:, None]).any(axis=1)
+        over &= ~((ways <= radii[:, None]) & self._untold).any(axis=1)
+        return np.asarray(over & (sizes >= OVER_SHARE * sizes.max(initial=0.0)))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
                  compliance: BodyCompliance) -> BoolArray:

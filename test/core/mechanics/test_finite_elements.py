@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make bench-setup`')
 
-from benchmarks.finite_elements import edges, sections  # noqa: E402
+from benchmarks.finite_elements import edges, over_edges, sections  # noqa: E402
 from benchmarks.finite_elements.cases import (  # noqa: E402
     FINGER, near_grip, Product, RADIUS, reference_rows, grips)
 from benchmarks.finite_elements.contact import PadContact, PadGroup, complementarity  # noqa: E402
@@ -140,6 +140,29 @@ def test_contacts_beside_an_edge_press_as_finite_elements_where_they_are_not_fla
             told += [way] * found.are_quantitative
     assert found.flags[0] & PATCH_REACHES_OBJECT_EDGE
     assert min(told) == nearest
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('angle, borne', [
+    (120.0, {(2e-3, 0.0): (11.03, 11.12), (4e-3, 0.0): (35.15, 36.95),
+             (2e-3, 0.4): (14.39, 14.34), (4e-3, 0.4): (49.12, 50.63)}),
+    (90.0, {(2e-3, 0.0): (8.02, 8.11), (4e-3, 0.0): (25.96, 27.12),
+            (2e-3, 0.4): (7.83, 8.39), (4e-3, 0.4): (27.99, 29.70)}),
+    (60.0, {(2e-3, 0.0): (5.12, 5.26)})])
+def test_what_presses_over_an_edge_is_told_or_flagged(angle, borne):
+    # Without friction and sticking: python -m benchmarks fem_over_edges.
+    mesh = over_edges.bar(angle)
+    surface, body = ContactMesh(mesh), ElasticBody(
+        GraspObject(mesh, over_edges.MATERIAL), MechanicsOptions(elasticity='body'))
+    for (depth, aside), bounds in borne.items():
+        places = over_edges.middles(mesh, 0.02, depth, aside)
+        two, _, flags = over_edges.told(body, surface, 0.02, places, False)
+        # One patch for each side is 25 to 140 % too stiff, but where the edge is acute.
+        assert flags.all() and (angle < 90.0 or two > 1.2 * max(bounds))
+        one, _, flags = over_edges.told(body, surface, 0.02, places, True)
+        assert len(flags) == 2 and flags.all() == (angle < 90.0)
+        within = (1.0 - PROMISED) * min(bounds) < one < (1.0 + PROMISED) * max(bounds)
+        assert within == (angle >= 90.0)
 
 
 def test_the_published_map_promises_no_more_than_it_shows():

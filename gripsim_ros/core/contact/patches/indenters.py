@@ -7,7 +7,7 @@ outward normal of its surface in a region, not unit. ``ray_depths`` are the dept
 points along a unit direction, and side labels: the depth is the way to the exit [m], negative the
 way back to it for a point in front, at most ``behind``, ``-inf`` where the line meets no exit;
 labels are the smooth sides that are met, -1 for none. ``surface_distances`` are those ``(k,)`` of
-points to the surface, not negative [m].
+points to the surface, not negative [m]; ``ways_out`` are the ways ``(k, 3)`` to it.
 """
 
 from dataclasses import dataclass
@@ -43,6 +43,10 @@ class MeshIndenter(ContactMesh):
         """Return distances to the facets."""
         return closest_points(self.tree, points, np.inf)[0]
 
+    def ways_out(self, points: Array) -> Array:
+        """Return the shortest ways to the facets."""
+        return closest_points(self.tree, points, np.inf)[1] - points
+
 
 @dataclass(frozen=True, eq=False)
 class SphereIndenter:
@@ -74,6 +78,10 @@ class SphereIndenter:
     def surface_distances(self, points: Array) -> Array:
         """Return distances to the sphere."""
         return np.abs(np.linalg.norm(points, axis=1) - self.radius)
+
+    def ways_out(self, points: Array) -> Array:
+        """Return the ways to the sphere."""
+        return (self.radius / np.linalg.norm(points, axis=1)[:, None] - 1.0) * points
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,6 +120,10 @@ class PunchIndenter:
         """Return distances to the flat end's disc."""
         outside = np.maximum(np.hypot(points[:, 0], points[:, 1]) - self.radius, 0.0)
         return np.hypot(outside, points[:, 2])
+
+    def ways_out(self, points: Array) -> Array:
+        """Return the ways to the plane of the flat end."""
+        return points * [0.0, 0.0, -1.0]
 
 
 #: A solid that can press.

@@ -5,12 +5,14 @@ A mesh's own vertices are too sparse for gentle contact, so each pair of an inde
 a smooth side of the object gets a square grid of its own, fitted to the overlap.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import Array, IntArray
-from ...batches import PATCH_THROUGH
+from ...batches import (
+    PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD, PATCH_THROUGH)
+from ...bodies.topology import connected_labels
 from ...numerics.kernels import njit
 from ..geometry.contact_mesh import ContactMesh
 from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
@@ -84,20 +86,22 @@ class Patch:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """Object and indenter whose patches are sampled, and the options."""
+    """Object and indenter whose patches are sampled, the options, and the way of overlaps."""
 
     body: ContactMesh
     indenter: Indenter
     T_object_indenter: Array
     options: PatchOptions
+    way: Array | None = None
 
     def sample(self, side: int, grid: SamplingGrid, behind: float) -> GridSamples:
-        return sample_grid(self.body, side, grid, self.indenter, self.T_object_indenter, behind)
+        return sample_grid(self.body, side, grid, self.indenter, self.T_object_indenter, behind,
+                           self.way)
 
 
 def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array,
                  motion_direction: Array | None = None,
-                 options: PatchOptions = PatchOptions()) -> list[Patch]:
+                 options: PatchOptions = PatchOptions(), over_edges: bool = False) -> list[Patch]:
     """
     Sample every patch in which an indenter overlaps the object.
 
@@ -111,6 +115,8 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
         Direction of the indenter's motion, frame object; helps where the surfaces alone
         do not tell which way the patch faces.
     options : PatchOptions
+    over_edges : bool
+        Give one patch of what presses on both sides of an edge, instead of one for each side.
 
     Returns
     -------
@@ -125,6 +131,7 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
     """
     pair = _Pair(body, indenter, T_object_indenter, options)
     patches: list[Patch] = []
+    region = None
     for surfaces_meet in (True, False):
         region = find_region(body, indenter, T_object_indenter, motion_direction, surfaces_meet)
         if region is None:
@@ -137,6 +144,10 @@ def sample_patch(body: ContactMesh, indenter: Indenter, T_object_indenter: Array
         # Walls that go into a pad meet its surface; the end between them, all inside, does not.
         if patches or not refused or indenter.tree is None:
             break
+    # Of one side alone the side's normals are nearer to finite elements than the indenter's way.
+    if region is not None and over_edges and len({patch.side for patch in patches}) > 1 and any(
+            patch.flags & PATCH_REACHES_OBJECT_EDGE for patch in patches):
+        return _joined_over_edges(pair, region, patches)
     return patches
 
 
@@ -238,14 +249,61 @@ def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
 
 def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:
     """Return True if an earlier patch of the same side has most of a patch's deepest nodes."""
-    same = [other for other in known if other.side == patch.side]
-    if not same:
-        return False
-    deepest = patch.points[int(np.argmax(patch.depths))]
-    spacing = float(np.sqrt(patch.areas.min()))
-    for other in same:
-        reach = 2.0 * max(spacing, float(np.sqrt(other.areas.max())))
-        loaded = other.points[other.depths > 0.0]
-        if np.linalg.norm(loaded - deepest, axis=1).min() < reach:
-            return True
-    return False
+    deepest = patch.points[[int(np.argmax(patch.depths))]]
+    return any(_is_beside(deepest, patch, other) for other in known if other.side == patch.side)
+
+
+def _is_beside(points: Array, patch: Patch, other: Patch) -> bool:
+    """Return True if some of a patch's points (k, 3) lie at overlapping nodes of another."""
+    reach = 2.0 * max(float(np.sqrt(patch.areas.min())), float(np.sqrt(other.areas.max())))
+    overlapping = other.points[other.depths > 0.0]
+    return bool(np.linalg.norm(overlapping[:, None] - points, axis=2).min() < reach)
+
+
+def _joined_over_edges(pair: _Pair, region: Region, patches: list[Patch]) -> list[Patch]:
+    """
+    Return patches of an indenter, those on both sides of an edge as one.
+
+    An edge has no normal of its own: there all nodes are pushed the indenter's way.
+    """
+    way = _way_out(pair, patches)
+    if not way.any():
+        return patches
+    own, found = replace(pair, way=way), list[Patch]()
+    for side, direction in region.guesses:
+        found += _sample_side(own, region, side, direction, found)[0]
+    if len({patch.side for patch in found}) < 2:
+        return patches
+    near = np.array([[_is_beside(a.points[a.depths > 0.0], a, b) for b in found] for a in found])
+    joined = []
+    groups = connected_labels(np.argwhere(near), len(found))
+    for group in np.unique(groups):
+        members = [found[k] for k in np.flatnonzero(groups == group)]
+        if len({patch.side for patch in members}) > 1:
+            joined.append(_join(members, way))
+    return joined + [patch for patch in patches if not any(
+        _is_beside(patch.points[patch.depths > 0.0], patch, other) for other in joined)]
+
+
+def _join(patches: list[Patch], way: Array) -> Patch:
+    """Return one patch of those on both sides of an edge; thickness is that of the widest."""
+    points, areas, depths = (np.concatenate([getattr(patch, name) for patch in patches])
+                             for name in ('points', 'areas', 'depths'))
+    main = max(patches, key=lambda patch: float(
+        patch.areas @ np.maximum(patch.depths, 0.0) * (patch.direction @ way)))
+    flags = main.flags | PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE
+    # Of sides that are curved themselves: what they turn at the edge is no spread.
+    flags |= int(any(patch.flags & PATCH_SPREAD for patch in patches)) * PATCH_SPREAD
+    return Patch(points, np.tile(way, (len(points), 1)), areas, depths, main.thickness, flags,
+                 main.side, way)
+
+
+def _way_out(pair: _Pair, patches: list[Patch]) -> Array:
+    """Return the mean direction (3,) of an indenter's shortest ways out, 0 if there is none."""
+    points, normals, areas, depths = (np.concatenate([getattr(patch, name) for patch in patches])
+                                      for name in ('points', 'normals', 'areas', 'depths'))
+    rotation = pair.T_object_indenter[:3, :3]
+    ways = pair.indenter.ways_out((points - pair.T_object_indenter[:3, 3]) @ rotation) @ rotation.T
+    facing = np.maximum((ways * normals).sum(axis=1), 0.0) * areas * (depths > 0.0)
+    total = facing @ ways
+    return np.asarray(total / max(float(np.sqrt(total @ total)), np.finfo(float).tiny))

@@ -21,6 +21,8 @@ from .rasterise import rasterise
 
 #: Rise of the depth that is assumed towards a missing neighbour, over the spacing [-].
 UNKNOWN_RISE = 0.5
+#: Least cosine between a node's normal and the way along which its overlap is measured.
+MIN_FACING = -0.2
 #: Largest distance of points of one contact spot, in cells; else about three contact radii.
 MAX_REACH = 6
 
@@ -73,7 +75,8 @@ class GridSamples(NamedTuple):
 
 
 def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Indenter,
-                T_object_indenter: Array, behind: float) -> GridSamples:
+                T_object_indenter: Array, behind: float, way: Array | None = None
+                ) -> GridSamples:
     """
     Cast a grid onto a side of the object and measure its depth in the indenter.
 
@@ -88,12 +91,14 @@ def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Inde
     T_object_indenter : (4, 4) float
     behind : float
         Widest gap of interest [m].
+    way : (3,) float, optional
+        Unit direction along which overlaps are measured; else they are along the normals.
 
     Returns
     -------
     GridSamples
     """
-    if isinstance(indenter, MeshIndenter):
+    if way is None and isinstance(indenter, MeshIndenter):
         return GridSamples(grid, *_sample_mesh(
             body.tree, body.surface, side, *grid, indenter.tree, indenter.surface,
             T_object_indenter, behind))
@@ -101,9 +106,13 @@ def sample_grid(body: ContactMesh, side: int, grid: SamplingGrid, indenter: Inde
     rotation = T_object_indenter[:3, :3]
     direction = grid.frame[2]
     local = (points - T_object_indenter[:3, 3]) @ rotation
-    depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
     slopes = normals @ direction
-    depths = depths * slopes
+    if way is None:
+        depths, labels = indenter.ray_depths(local, direction @ rotation, behind)
+        depths = depths * slopes
+    else:
+        depths, labels = indenter.ray_depths(local, way @ rotation, behind)
+        depths = np.where(normals @ way < MIN_FACING, -np.inf, depths)
     node = _deepest_nodes(cells, depths, grid.mask)
     return GridSamples(grid, node, points, normals, depths, slopes, labels, positions)
 

@@ -5,7 +5,7 @@ Derivations, accuracy and limits: docs/model/compliance.md.
 """
 
 import contextlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,15 +15,16 @@ from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
+from ...bodies.mesh import unit_rows
 from ...bodies.topology import connected_labels, edge_table, vertex_graph
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...contact.vertices.penetrating_vertices import barycentric_weights
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
-from ...numerics.kernels import njit
 from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions
 from .integrals import assemble
+from .node_correction import gather, NodeCorrection
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
 from .remesh import (
@@ -42,6 +43,9 @@ SHELL_NODES = 1.5, 1.8
 #: Shares of those that are tried in turn: where elements are as large as a neck is wide, one that
 #: finds nothing opposite makes the whole no wall [-].
 SHELL_TRIES = 1.0, 0.9
+#: Cosine to its place's normal below which a push leans over an edge; cosine between sides that an
+#: edge turns; how far it may be away, over the distance of nodes [-].
+LEANING, TURNED, EDGE_REACH = np.cos(np.deg2rad(15.0)), np.cos(np.deg2rad(20.0)), 1.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +118,18 @@ class BodyCompliance:
         places = np.einsum('ic,ick->ik', shares, TRIANGLE_NODES[PARTS[part]])
         return self.surface.elements[element], shape_functions(places, TRIANGLE_SIDES)
 
-    def correction(self, points: Array, modulus: float) -> 'NodeCorrection':
+    @cached_property
+    def sides(self) -> list['BodyCompliance']:
+        """Return the same nodes with the elements of each smooth side alone."""
+        corners = self.elements[:, :1]
+        pairs = np.concatenate([np.concatenate([corners, self.elements[:, [k]]], axis=1)
+                                for k in range(1, 6)])
+        labels = connected_labels(pairs, len(self.points))[corners[:, 0]]
+        return [replace(self, elements=self.elements[labels == label])
+                for label in np.unique(labels)]
+
+    def correction(self, points: Array, modulus: float, pushes: Array | None = None
+                   ) -> NodeCorrection:
         """
         Return what the body adds to the half-space's compliance between nodes of patches.
 
@@ -124,14 +139,54 @@ class BodyCompliance:
             [m].
         modulus : float
             E / (1 - nu^2) of the object [Pa].
+        pushes : (k, 3) float, optional
+            Unit directions of the forces on them, into the object; else they are normal.
         """
         nodes, weights = self.interpolation(points)
+        if pushes is not None:
+            nodes, weights = self._on_both_sides(points, pushes, nodes, weights)
         used, columns = np.unique(nodes, return_inverse=True)
         moves = np.asarray(self.displacements[np.ix_(used, used)], np.float64)
         along = (moves * self.normals[used]).sum(axis=2)
         part = 0.5 * (along + along.T) / modulus
         columns = columns.reshape(nodes.shape)
-        return NodeCorrection(used, columns, weights, _gather(part, columns, weights), modulus)
+        return NodeCorrection(used, columns, weights, gather(part, columns, weights), modulus)
+
+    def _on_both_sides(self, points: Array, pushes: Array, nodes: IntArray, weights: Array
+                       ) -> tuple[IntArray, Array]:
+        """
+        Return nodes and weights (k, 12) of both sides of an edge where a push leans over it.
+
+        Such a push is a normal force at its place and one at the nearest place of the next side.
+        """
+        own = self._normals_about(nodes, weights)
+        rows = np.flatnonzero((own * pushes).sum(axis=1) < LEANING)
+        if not len(rows) or len(self.sides) == 1:
+            return nodes, weights
+        own, here = own[rows], weights[rows]
+        nodes, weights = np.tile(nodes, 2), np.hstack([weights, 0.0 * weights])
+        nearest = np.full(len(rows), EDGE_REACH * self.surface.spacing)
+        for side in self.sides:
+            found, shares = side.interpolation(points[rows])
+            normals = self._normals_about(found, shares)
+            ways = np.linalg.norm(np.einsum('ik,ika->ia', shares, self.points[found])
+                                  - points[rows], axis=1)
+            cosines = (own * normals).sum(axis=1)
+            near = np.flatnonzero((cosines < TURNED) & (ways < nearest))
+            along, beside = ((side_normals[near] * pushes[rows[near]]).sum(axis=1)
+                             for side_normals in (own, normals))
+            cosines, nearest[near] = cosines[near], ways[near]
+            first, second = (along - cosines * beside), (beside - cosines * along)
+            scale = 1.0 / (1.0 - cosines ** 2)
+            at = rows[near]
+            nodes[at, 6:] = found[near]
+            weights[at, :6] = (scale * first)[:, None] * here[near]
+            weights[at, 6:] = (scale * second)[:, None] * shares[near]
+        return nodes, weights
+
+    def _normals_about(self, nodes: IntArray, weights: Array) -> Array:
+        """Return unit normals (k, 3) where ``interpolation`` has found these."""
+        return unit_rows(np.einsum('ik,ika->ia', weights, self.normals[nodes]))
 
     def surface_moves(self, vertices: tuple[IntArray, Array], correction: 'NodeCorrection',
                       forces: Array) -> Array:
@@ -158,80 +213,6 @@ class BodyCompliance:
         moves = combine_rows(rows.reshape(len(acting), -1), loads[acting] / correction.modulus)
         nodes, weights = vertices
         return np.einsum('vk,vka->va', weights, moves.reshape(-1, 3)[nodes])
-
-
-@dataclass(frozen=True, eq=False)
-class NodeCorrection:
-    """
-    A body's correction of the half-space's compliance between ``k`` nodes of patches.
-
-    Attributes
-    ----------
-    used : (u,) int
-        Nodes of the body's surface about them.
-    columns : (k, 6) int
-        Positions in ``used`` of those about each.
-    weights : (k, 6) float
-        Their shares.
-    responses : (u, k) float
-        Displacement of each patch node along the normal by a unit force about each used
-        node, less the half-space's [m/N].
-    modulus : float
-        E / (1 - nu^2) of the object [Pa].
-    """
-
-    used: IntArray
-    columns: IntArray
-    weights: Array
-    responses: Array
-    modulus: float
-
-    def add_rows(self, rows: IntArray, compliance: Array) -> None:
-        """Add rows ``(r,)`` of the correction to those ``(r, k)`` of the half-space, in place."""
-        _add_rows(rows, self.columns, self.weights, self.responses, compliance)
-
-    def moves(self, forces: Array) -> Array:
-        """Return how far nodes sink beyond the half-space by forces ``(k,)`` on all [m]."""
-        return self.node_forces(forces) @ self.responses
-
-    def node_forces(self, forces: Array) -> Array:
-        """Return forces ``(u,)`` about the used nodes that stand for those on the nodes [N]."""
-        loads = np.zeros(len(self.used))
-        np.add.at(loads, self.columns, self.weights * forces[:, None])
-        return loads
-
-
-@njit(cache=True)
-def _gather(part: Array, columns: IntArray, weights: Array) -> Array:
-    """Return the displacements ``(u, k)`` of nodes from those of the nodes about them."""
-    count = len(columns)
-    answer = np.empty((len(part), count))
-    for a in range(len(part)):
-        source, line = part[a], answer[a]
-        for j in range(count):
-            line[j] = ((weights[j, 0] * source[columns[j, 0]]
-                        + weights[j, 1] * source[columns[j, 1]])
-                       + (weights[j, 2] * source[columns[j, 2]]
-                          + weights[j, 3] * source[columns[j, 3]])
-                       + (weights[j, 4] * source[columns[j, 4]]
-                          + weights[j, 5] * source[columns[j, 5]]))
-    return answer
-
-
-@njit(cache=True)
-def _add_rows(rows: IntArray, columns: IntArray, weights: Array, responses: Array,
-              compliance: Array) -> None:
-    """Add to each row the responses to the loads about its node."""
-    for i in range(len(rows)):
-        row, line = rows[i], compliance[i]
-        a, b, c = (responses[columns[row, 0]], responses[columns[row, 1]],
-                   responses[columns[row, 2]])
-        d, e, f = (responses[columns[row, 3]], responses[columns[row, 4]],
-                   responses[columns[row, 5]])
-        p, q, r = weights[row, 0], weights[row, 1], weights[row, 2]
-        u, v, w = weights[row, 3], weights[row, 4], weights[row, 5]
-        for j in range(len(line)):
-            line[j] += (p * a[j] + q * b[j] + r * c[j]) + (u * d[j] + v * e[j] + w * f[j])
 
 
 def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,

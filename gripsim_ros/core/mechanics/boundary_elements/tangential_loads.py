@@ -9,7 +9,8 @@ from scipy.linalg import lu_factor, lu_solve
 from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, IntArray
-from .body_compliance import BodyCompliance, NodeCorrection
+from .body_compliance import BodyCompliance
+from .node_correction import NodeCorrection
 from .quadrature import nodal_areas
 
 #: Part of the largest compliance that is added to all: finer fields than nodes tell are left [-].
@@ -66,7 +67,8 @@ class TangentialLoads:
         force on the way that i goes by a unit force into the body at j.
         """
         loads = np.zeros((len(correction.used), 3))
-        np.add.at(loads, correction.columns, correction.weights[:, :, None] * forces[:, None])
+        shares = correction.weights / correction.weights.sum(axis=1)[:, None]
+        np.add.at(loads, correction.columns, shares[:, :, None] * forces[:, None])
         acting = np.flatnonzero(loads.any(axis=1))
         used, loads = correction.used[acting], loads[acting] / correction.modulus
         ways = np.asarray(self._compliance.displacements[:, used], np.float64)

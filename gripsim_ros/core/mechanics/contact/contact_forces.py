@@ -15,7 +15,8 @@ from ...fields import checked_array
 from ...numerics import complementarity, cholesky
 from ...numerics.kernels import njit
 from ...options import option, Options
-from ..boundary_elements.body_compliance import BodyCompliance, NodeCorrection
+from ..boundary_elements.body_compliance import BodyCompliance
+from ..boundary_elements.node_correction import NodeCorrection
 from . import bonded_layer, half_space
 from .bonded_layer import LayerCompliance
 
@@ -205,7 +206,7 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     links = nodes.links[patches]
     surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
                options.softening)
-    correction = None if body is None else body.correction(surface[0], modulus)
+    correction = None if body is None else body.correction(surface[0], modulus, surface[1])
     every = np.arange(len(rows))
     for safe in (False, True):
         whole = _object_rows(every, surface, correction)

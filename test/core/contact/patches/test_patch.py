@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_REACHES_LINK_EDGE,
+from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE,
                                       PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH)
 from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact import (
@@ -159,6 +159,55 @@ def test_a_straddled_edge_gives_one_patch_per_side():
         (-1.0, 0.0, 0.0), (0.0, 0.0, -1.0)]
     np.testing.assert_allclose(patches[0].depths.max(), patches[1].depths.max(), rtol=0.05,
                                atol=0.0)
+
+
+def test_a_straddled_edge_is_one_patch_pushed_the_links_way_where_asked():
+    turned = Rotation.from_euler('y', 45.0, degrees=True).as_matrix()
+    corner = np.array([0.03, 0.0, 0.02])
+    depth, out = 2e-3, np.array([1.0, 0.0, 1.0]) / np.sqrt(2.0)
+    pad = transform(turned @ np.diag([1.0, -1.0, -1.0]), corner + (0.01 - depth) * out)
+    patch, = sample_patch(BOX, MeshIndenter(PLATE.mesh), pad, None, PatchOptions(400),
+                          over_edges=True)
+    beside = np.abs(patch.points[:, [0, 2]] - corner[[0, 2]]) < ATOL_ROUNDOFF
+    assert (beside.sum(axis=1) == 1).all() and beside[loaded(patch)].any(axis=0).all()
+    np.testing.assert_allclose(patch.depths, depth - (corner - patch.points) @ out, rtol=0.0,
+                               atol=ATOL_COVARIANT)
+    np.testing.assert_allclose(patch.normals, np.tile(-out, (len(patch.points), 1)), rtol=0.0,
+                               atol=ATOL_COVARIANT)
+    # Both strips are as long as the plate is wide, and the depth over the sine of 45 degrees wide.
+    np.testing.assert_allclose(patch.areas[loaded(patch)].sum(), 2.0 * 0.04 * depth * 2 ** 0.5,
+                               rtol=RTOL_LATTICE, atol=0.0)
+    assert patch.flags & PATCH_OVER_EDGE and patch.flags & PATCH_REACHES_OBJECT_EDGE
+
+
+def test_the_corner_of_a_box_is_one_patch_of_three_sides_where_asked():
+    corner, out = np.array([0.03, 0.025, 0.02]), np.ones(3) / np.sqrt(3.0)
+    ball = transform(np.eye(3), corner + (0.02 - 1e-3) * out)
+    assert len(sample_patch(BOX, SphereIndenter(0.02), ball)) == 3
+    patch, = sample_patch(BOX, SphereIndenter(0.02), ball, over_edges=True)
+    on = np.abs(patch.points[loaded(patch)] - corner) < ATOL_ROUNDOFF
+    assert on.any(axis=0).all()
+    np.testing.assert_allclose(patch.direction, -out, rtol=0.0, atol=ATOL_NORMAL)
+
+
+@pytest.mark.parametrize('x', [0.0, 0.017])
+def test_what_presses_one_side_of_an_edge_alone_is_the_same_where_that_is_asked(x):
+    ball = transform(np.eye(3), np.array([x, 0.0, 0.02 + 0.02 - 1e-3]))
+    one, = sample_patch(BOX, SphereIndenter(0.02), ball)
+    asked, = sample_patch(BOX, SphereIndenter(0.02), ball, over_edges=True)
+    assert asked.flags == one.flags
+    np.testing.assert_array_equal(asked.depths, one.depths)
+
+
+@pytest.mark.parametrize('indenter', [
+    SphereIndenter(0.02), PunchIndenter(0.01, 0.02), MeshIndenter(PLATE.mesh)])
+def test_the_ways_out_of_an_indenter_end_on_its_surface(indenter):
+    points = np.array([[1e-3, 2e-3, -3e-3], [-4e-3, 1e-3, -2e-3]])
+    ways = indenter.ways_out(points)
+    np.testing.assert_allclose(indenter.surface_distances(points + ways), 0.0, rtol=0.0,
+                               atol=ATOL_ROUNDOFF)
+    np.testing.assert_allclose(np.linalg.norm(ways, axis=1), indenter.surface_distances(points),
+                               rtol=0.0, atol=ATOL_ROUNDOFF)
 
 
 def test_a_link_beyond_the_middle_of_a_thin_plate_presses_through():

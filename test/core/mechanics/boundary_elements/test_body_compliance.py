@@ -265,6 +265,24 @@ def test_rows_of_a_correction_are_those_of_a_symmetric_matrix(body):
     assert_allclose(every @ forces, moves, atol=1e-5 * np.abs(moves).max())
 
 
+def test_a_push_over_an_edge_is_normal_forces_on_both_sides():
+    box = compliances.prepare_compliance(BODIES['box'], RATIO, 400)
+    edge, spacing = np.array([0.025, 0.01, 0.05]), box.surface.spacing
+    points = edge - np.array([[0.0, 0.0, 0.4], [0.4, 0.0, 0.0], [0.0, 0.0, 2.0]]) * spacing
+    pushes = -np.array([[0.6, 0.0, 0.8], [1.0, 0.0, 0.0], [0.6, 0.0, 0.8]])
+    correction = box.correction(points, 1.0, pushes)
+    for force, push in zip(np.eye(3)[:2], pushes):
+        loads = correction.node_forces(force)
+        assert_allclose(loads @ box.normals[correction.used], push, atol=RTOL_ROUNDOFF)
+    # Where no edge is near, as where pushes are normal, it is a normal force.
+    normal = box.correction(points, 1.0)
+    assert_allclose(correction.node_forces(np.eye(3)[2]) @ box.normals[correction.used],
+                    normal.node_forces(np.eye(3)[2]) @ box.normals[normal.used],
+                    atol=RTOL_ROUNDOFF)
+    same = box.correction(points[:1], 1.0, np.array([[-1.0, 0.0, 0.0]]))
+    assert_array_equal(same.responses, box.correction(points[:1], 1.0).responses)
+
+
 def test_bodies_in_several_pieces_are_refused_but_not_cavities():
     far = BODIES['box'].with_vertices(BODIES['box'].vertices + [0.2, 0.0, 0.0])
     inner = BODIES['box'].with_vertices(0.5 * BODIES['box'].vertices)
