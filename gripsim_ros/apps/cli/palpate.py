@@ -197,6 +197,7 @@ def _print(answer: dict[str, Any]) -> None:
     text = answer['status'] if not answer['message'] else \
         f'{answer["status"]}: {answer["message"]}'
     rows = [] if modulus is None else [
+        ('grasp of the file', f'{answer["rank"]}'),
         ('modulus', f'at least {modulus:.3g}, too stiff to tell' if answer['is_bound'] else
          f'{modulus:.3g} ± {answer["standard_error"]:.2g}'),
         ('of each squeeze', ' '.join(f'{one:.3g}' for one in answer['moduli'])),

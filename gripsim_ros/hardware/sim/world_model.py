@@ -30,7 +30,7 @@ NOSLIP_ITERATIONS = 10
 FRICTION_RATIO = 10.0
 #: Tetrahedra across a soft object of which two or three would bend too little, and the least edge
 #: that this may ask for over the one that is wanted [-].
-ACROSS, FINEST = 5, 0.5
+ACROSS, FINEST = 4, 0.5
 #: Half the thickness of a soft object's skin in contact [m].
 SKIN = 0.0002
 

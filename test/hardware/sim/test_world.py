@@ -215,9 +215,9 @@ def cube_of_tetrahedra(edge, cells=3):
     return SoftMesh(nodes, corners, outer_faces(corners), masses)
 
 
-@pytest.mark.parametrize('thickness, share', [(0.11, 1.0), (0.07, 0.7), (0.03, 0.5)])
+@pytest.mark.parametrize('thickness, share', [(0.11, 1.0), (0.06, 0.75), (0.03, 0.5)])
 def test_what_is_thin_has_finer_tetrahedra(monkeypatch, thickness, share):
-    """Five across, turned any way; half of what is wanted at least, and no coarser than it."""
+    """Four across, turned any way; half of what is wanted at least, and no coarser than it."""
     edges = []
 
     def mesh_of(body, edge):
