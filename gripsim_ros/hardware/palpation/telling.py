@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 #: Moduli that a hand is to tell, over the one that is believed [-].
 TOLD = 0.1, 1.0, 10.0
 #: A relative error that is good enough to look no further, and one that tells nothing [-].
-GOOD, USELESS = 0.15, 1.0
+GOOD, USELESS = 0.1, 1.0
 #: Lowest force of a squeeze over its largest.
 LOWEST_SHARE = 0.15
 #: Forces that are tried for the largest that hurts nothing.
