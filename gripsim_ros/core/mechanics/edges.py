@@ -73,7 +73,7 @@ class BodyEdges:
 
         Notes
         -----
-        Own rule, measured against finite elements: docs/model/compliance.md, "Edges".
+        Own rule, measured against finite elements: docs/model/compliance.md, "Over an edge".
         """
         ways, sizes = self._ways(points)[0], np.linalg.norm(forces, axis=1)
         over = (ways <= OVER_RADII * radii[:, None]).any(axis=1)

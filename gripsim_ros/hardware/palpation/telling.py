@@ -69,22 +69,23 @@ def error_at(model: GripModel, modulus: float, options: PalpationOptions, max_pr
     return float(np.hypot(resolution / sensitivity, model.friction_doubt(modulus, top)))
 
 
-def most_telling(models: Iterable[Callable[[], float]],
-                 on_error: Callable[[int, float], bool | None] | None = None) -> int:
+def most_telling(errors_of: Iterable[Callable[[], float]],
+                 on_error: Callable[[int, float], None]) -> int:
     """
     Return which of several grips tells a modulus: the first that does so well, or the best.
 
     Parameters
     ----------
-    models : iterable of callable
+    errors_of : iterable of callable
         Each returns the ``expected_error`` of a grip; those behind one that is good enough are
         not called.
-    on_error : callable, optional
-        Called with the number of a grip, from 0, and its error; return False to look no further.
+    on_error : callable
+        Called with the number of a grip, from 0, and its error.
     """
     errors: list[float] = []
-    for k, error_of in enumerate(models):
+    for k, error_of in enumerate(errors_of):
         errors.append(error_of())
-        if on_error is not None and on_error(k, errors[-1]) is False or errors[-1] <= GOOD:
+        on_error(k, errors[-1])
+        if errors[-1] <= GOOD:
             break
     return int(np.argmin(errors))

@@ -61,7 +61,3 @@ def test_the_first_good_grip_is_taken_or_the_best(errors):
     good = [k for k, error in enumerate(errors) if error <= GOOD]
     assert chosen == (good[0] if good else int(np.argmin(errors)))
     assert asked == list(enumerate(errors))[:good[0] + 1 if good else len(errors)]
-
-
-def test_who_wants_no_more_grips_gets_the_best_so_far():
-    assert most_telling([lambda: 0.8, lambda: 0.5, lambda: 0.1], lambda k, _: k < 1) == 1

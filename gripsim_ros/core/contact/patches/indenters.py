@@ -81,7 +81,8 @@ class SphereIndenter:
 
     def ways_out(self, points: Array) -> Array:
         """Return the ways to the sphere."""
-        return (self.radius / np.linalg.norm(points, axis=1)[:, None] - 1.0) * points
+        away = np.maximum(np.linalg.norm(points, axis=1), np.finfo(float).tiny)[:, None]
+        return (self.radius / away - 1.0) * points
 
 
 @dataclass(frozen=True, eq=False)

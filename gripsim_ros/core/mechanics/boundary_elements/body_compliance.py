@@ -43,8 +43,8 @@ SHELL_NODES = 1.5, 1.8
 #: Shares of those that are tried in turn: where elements are as large as a neck is wide, one that
 #: finds nothing opposite makes the whole no wall [-].
 SHELL_TRIES = 1.0, 0.9
-#: Cosine to its place's normal below which a push leans over an edge; cosine between sides that an
-#: edge turns; how far it may be away, over the distance of nodes [-].
+#: Cosine to its place's normal below which a push leans over an edge; largest between the sides of
+#: an edge, either way: a far side is none; how far it may be, over the distance of nodes [-].
 LEANING, TURNED, EDGE_REACH = np.cos(np.deg2rad(15.0)), np.cos(np.deg2rad(20.0)), 1.5
 
 
@@ -172,7 +172,7 @@ class BodyCompliance:
             ways = np.linalg.norm(np.einsum('ik,ika->ia', shares, self.points[found])
                                   - points[rows], axis=1)
             cosines = (own * normals).sum(axis=1)
-            near = np.flatnonzero((cosines < TURNED) & (ways < nearest))
+            near = np.flatnonzero((abs(cosines) < TURNED) & (ways < nearest))
             along, beside = ((side_normals[near] * pushes[rows[near]]).sum(axis=1)
                              for side_normals in (own, normals))
             cosines, nearest[near] = cosines[near], ways[near]

@@ -283,6 +283,15 @@ def test_a_push_over_an_edge_is_normal_forces_on_both_sides():
     assert_array_equal(same.responses, box.correction(points[:1], 1.0).responses)
 
 
+def test_a_far_side_is_no_other_side_of_an_edge():
+    """Of a thin plate it is nearer than the rim, and no force on it leans a push."""
+    plate = compliances.prepare_compliance(shapes.box((0.06, 0.06, 0.004)), RATIO, 400)
+    points, pushes = np.array([[0.0, 0.0, 0.002]]), -np.array([[0.6, 0.0, 0.8]])
+    assert plate.surface.spacing > 0.003
+    assert_array_equal(plate.correction(points, 1.0, pushes).node_forces(np.ones(1)),
+                       plate.correction(points, 1.0).node_forces(np.ones(1)))
+
+
 def test_bodies_in_several_pieces_are_refused_but_not_cavities():
     far = BODIES['box'].with_vertices(BODIES['box'].vertices + [0.2, 0.0, 0.0])
     inner = BODIES['box'].with_vertices(0.5 * BODIES['box'].vertices)

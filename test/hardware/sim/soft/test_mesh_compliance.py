@@ -112,6 +112,7 @@ def test_the_same_pressed_on_again_is_the_same():
                              soft.nodes[nodes[0]] / np.linalg.norm(soft.nodes[nodes[0]])))
     whole = mesh.compliances(presses)
     for fresh in (mesh, MeshCompliance(soft, POISSON_RATIO)):
-        for some, all_of_it in zip(fresh.compliances(presses[::-1][:3]), whole):
-            np.testing.assert_allclose(some, all_of_it[::-1, ::-1][:3, :3], rtol=1e-6,
-                                       atol=1e-9 * abs(all_of_it).max())
+        for some, all_of_it, rtol in zip(fresh.compliances(presses[::-1][:3]), whole,
+                                         (1e-9, 1e-6, 1e-9)):
+            np.testing.assert_allclose(some, all_of_it[::-1, ::-1][:3, :3], rtol=rtol,
+                                       atol=1e-3 * rtol * abs(all_of_it).max())
