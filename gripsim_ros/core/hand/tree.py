@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import contextlib
 from dataclasses import dataclass
 import io
+import re
 from typing import Any, Protocol
 
 import numpy as np
@@ -158,15 +159,25 @@ def parse_urdf(text: bytes, label: str) -> Robot:
     Notes
     -----
     urdf_parser_py writes a line to standard error for each tag it does not know
-    (``<ros2_control>``, ``<gazebo>``); these are none of the hand's business.
+    (``<ros2_control>``, ``<gazebo>``); these are none of the hand's business. Nor are prefixes
+    that the file does not declare (``<drake:declare_convex/>``): ROS and Drake read them, too.
     """
     from urdf_parser_py.urdf import URDF
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            return URDF.from_xml_string(text)
+            return URDF.from_xml_string(_with_prefixes(text))
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise HandError(f'{label}: not a readable URDF: {reason}') from None
+
+
+def _with_prefixes(text: bytes) -> bytes:
+    """Return an XML text whose ``<robot>`` declares the prefixes that are used undeclared."""
+    used = set(re.findall(rb'</?([\w.-]+):', text)) | set(re.findall(rb'\s([\w.-]+):[\w.-]+\s*=',
+                                                                   text))
+    declared = set(re.findall(rb'xmlns:([\w.-]+)', text)) | {b'xml', b'xmlns'}
+    added = b''.join(b' xmlns:%b="urn:%b"' % (name, name) for name in sorted(used - declared))
+    return re.sub(rb'<robot\b', lambda found: found[0] + added, text, count=1)
 
 
 def parse_hand(text: bytes, label: str) -> Robot:

@@ -201,6 +201,12 @@ def test_an_encoding_declaration_is_no_obstacle(tmp_path):
     assert hand.name == 'gripper'
 
 
+def test_prefixes_that_nobody_declares_are_no_obstacle(tmp_path):
+    hand = load_changed(tmp_path, [('</robot>', '<drake:proximity drake:of="x"/><!-- a:b = c -->'
+                                    '<sim:x xmlns:sim="urn:x" sim:y="1"/></robot>')])
+    assert hand.name == 'gripper'
+
+
 URDF_FAULTS = {
     'not a readable URDF': [('</robot>', '')],
     "joint 'swing' is not in the URDF": [('"swing" type', '"swung" type'),

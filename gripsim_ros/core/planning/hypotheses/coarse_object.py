@@ -42,12 +42,19 @@ def coarse_object(grasp_object: GraspObject, sample_faces: int, face_count: int)
     known, key = COARSE_OBJECTS.setdefault(grasp_object, {}), (sample_faces, face_count)
     if key not in known:
         mesh = grasp_object.mesh.with_transform(inverse(grasp_object.canonical_frame))
-        fine = (decimate_mesh(mesh, FINE_FACES, np.eye(4)) if len(mesh.faces) > MANY_FACES
-                else mesh)
+        fine = _fine(mesh)
         coarse = decimated(fine, sample_faces)
         samples = np.concatenate([coarse.vertices, coarse.vertices[coarse.faces].mean(axis=1)])
         known[key] = samples, build_distance_field(mesh), decimated(fine, face_count)
     return known[key]
+
+
+def _fine(mesh: TriangleMesh) -> TriangleMesh:
+    """Return a mesh of not too many faces that can be decimated further: closed, as it was."""
+    if len(mesh.faces) > MANY_FACES:
+        fewer = decimate_mesh(mesh, FINE_FACES, np.eye(4))
+        return fewer if fewer.is_closed else mesh
+    return mesh
 
 
 def decimated(mesh: TriangleMesh, face_count: int) -> TriangleMesh:

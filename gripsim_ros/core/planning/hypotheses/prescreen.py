@@ -17,6 +17,8 @@ from .distance_field import DistanceField
 SCORE_TOLERANCE = 1e-9
 #: Step of a pad's path where it touches nowhere.
 NO_TOUCH = -1
+#: Coordinates of samples that are kept at once where palms are placed: 8 MB.
+SCRATCH = 1_000_000
 
 
 def many_fingers_shares(count: int) -> Array:
@@ -216,12 +218,16 @@ def place_palms(points: Array, rotations: Array, centroids: Array, centres: Arra
     axes and the face that it approaches, ``centres (p, 3)`` where the pads of each preshape
     meet: x, y, highest z; ``gaps`` are the stand-offs [m].
     """
-    count = len(rotations)
-    origins = np.empty((len(centres), count, len(gaps), 3))
-    run_rows(_place_rows, count,
-             (points, rotations, centroids, centres, np.stack([palm_low, palm_high]), gaps),
-             (origins, np.empty((count, 3, len(points)))))
-    return origins
+    bounds, at_once = np.stack([palm_low, palm_high]), max(SCRATCH // points.size, 1)
+    placed_palms = [np.empty((len(centres), 0, len(gaps), 3))]
+    for begin in range(0, len(rotations), at_once):
+        rows = slice(begin, begin + at_once)
+        count = len(rotations[rows])
+        origins = np.empty((len(centres), count, len(gaps), 3))
+        run_rows(_place_rows, count, (points, rotations[rows], centroids[rows], centres, bounds,
+                                      gaps), (origins, np.empty((count, 3, len(points)))))
+        placed_palms.append(origins)
+    return np.concatenate(placed_palms, axis=1)
 
 
 @njit(cache=True, nogil=True)

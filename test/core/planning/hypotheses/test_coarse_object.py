@@ -47,6 +47,19 @@ def test_a_mesh_of_many_faces_is_decimated_once_and_keeps_its_shape(many, monkey
     assert_allclose(np.ptp(samples, axis=0), np.ptp(faces.vertices, axis=0), rtol=0.1)
 
 
+def test_a_mesh_that_is_decimated_to_an_open_one_is_decimated_from_all_its_faces(
+        many, monkeypatch):
+    def opened(mesh, count, *frame):
+        coarse = decimate.decimate_mesh(mesh, count, *frame)
+        return coarse.with_faces(coarse.faces[1:]) if count == module.FINE_FACES else coarse
+
+    monkeypatch.setattr(module, 'decimate_mesh', opened)
+    mesh = shapes.banana(edge_length=0.004)
+    samples, _, faces = coarse_object(GraspObject(mesh, find_material('wood')), 400, 48)
+    assert len(faces.faces) <= 48 and len(samples) <= 2 * 400
+    assert_allclose(faces.volume, mesh.volume, rtol=0.12)
+
+
 def test_the_coarse_mesh_of_many_faces_turns_with_the_body(many):
     mesh, wood = shapes.banana(edge_length=0.004), find_material('wood')
     T_a_mesh = transforms.from_rotation_vector(np.array([1.0, -2.0, 0.5, 0.3, 0.1, -0.2]))

@@ -1,5 +1,6 @@
 """The prescreen's kernels on small grids and few points, each step against a plain answer."""
 
+from gripsim_ros.core.planning.hypotheses import prescreen
 from gripsim_ros.core.planning.hypotheses.distance_field import DistanceField
 from gripsim_ros.core.planning.hypotheses.prescreen import (
     _first_touch, _half_steps, _nearest_below, _section_middle, count_clearances, distance_at,
@@ -281,6 +282,10 @@ def test_palms_are_centred_twice_and_stand_at_their_gap(seed):
     low, high, gaps = -rng.uniform(0.4, 1.0, 3), rng.uniform(0.4, 1.0, 3), np.array([0.1, 0.3])
     origins = place_palms(points, rotations, centroids, centres, low, high, gaps)
     assert origins.shape == (2, 3, 2, 3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prescreen, 'SCRATCH', 2 * points.size)     # two palms at once, then one
+        assert_array_equal(origins, place_palms(points, rotations, centroids, centres, low, high,
+                                                gaps))
     half = 0.5 * (high[:2] - low[:2])
     for c, n, g in np.ndindex(2, 3, 2):
         local, centre = ((points - centroids[n]) @ rotations[n]).T, centres[c]
