@@ -173,8 +173,7 @@ def parse_urdf(text: bytes, label: str) -> Robot:
 
 def _with_prefixes(text: bytes) -> bytes:
     """Return an XML text whose ``<robot>`` declares the prefixes that are used undeclared."""
-    used = set(re.findall(rb'</?([\w.-]+):', text)) | set(re.findall(rb'\s([\w.-]+):[\w.-]+\s*=',
-                                                                   text))
+    used = {*re.findall(rb'</?([\w.-]+):', text), *re.findall(rb'\s([\w.-]+):[\w.-]+\s*=', text)}
     declared = set(re.findall(rb'xmlns:([\w.-]+)', text)) | {b'xml', b'xmlns'}
     added = b''.join(b' xmlns:%b="urn:%b"' % (name, name) for name in sorted(used - declared))
     return re.sub(rb'<robot\b', lambda found: found[0] + added, text, count=1)

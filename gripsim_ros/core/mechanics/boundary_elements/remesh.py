@@ -36,6 +36,8 @@ COARSENING = 1.1
 MIN_DECIMATION = 2.0
 #: Largest volume of the convex hull that stands for a body, over the body's [-].
 MAX_HULL_RATIO = 1.15
+#: Sum of the parts' normals about a node over the largest of them at which they cancel [-].
+CANCELLED = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,12 +140,22 @@ def cut_at_edges(surface: QuadraticSurface, mesh: TriangleMesh
 
 
 def node_normals(surface: QuadraticSurface) -> Array:
-    """Return unit normals ``(n, 3)`` into the body, means of the parts about each node."""
+    """
+    Return unit normals ``(n, 3)`` into the body, means of the parts about each node.
+
+    Where these cancel, as at a blade no thicker than a node, that of the largest part.
+    """
     corners = surface.points[surface.parts]
     outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     sums = np.zeros_like(surface.points)
     for k in range(3):
         np.add.at(sums, surface.parts[:, k], -outward)
+    sizes = np.sqrt((outward ** 2).sum(axis=1))
+    largest = np.zeros(len(sums))
+    np.maximum.at(largest, surface.parts.ravel(), np.repeat(sizes, 3))
+    for node in np.flatnonzero(np.sqrt((sums ** 2).sum(axis=1)) <= CANCELLED * largest):
+        about = np.flatnonzero((surface.parts == node).any(axis=1))
+        sums[node] = -outward[about[sizes[about].argmax()]]
     return sums / np.sqrt((sums ** 2).sum(axis=1))[:, None]
 
 

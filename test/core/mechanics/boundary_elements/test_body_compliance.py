@@ -167,6 +167,16 @@ def test_a_force_here_moves_there_as_a_force_there_moves_here(ball, ball_moves):
     assert difference < RTOL_RECIPROCITY * np.sqrt((own[apart] ** 2).mean())
 
 
+def test_normals_that_cancel_leave_that_of_the_largest_part():
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    middles = 0.5 * (corners + np.roll(corners, -1, axis=0))
+    middles[2] = [0.0, 0.4, 0.0]
+    surface = QuadraticSurface(np.vstack([corners, middles]),
+                               np.array([[0, 1, 2, 3, 4, 5], [2, 1, 0, 4, 3, 5]]))
+    normals = compliances.node_normals(surface)
+    assert_allclose(np.abs(normals), np.tile([0.0, 0.0, 1.0], (6, 1)))
+
+
 def test_forces_that_do_not_balance_are_carried_evenly():
     # Where the balance is left to the equations, the ends carry most: 0.43 instead of 0.08.
     surface = quadratic_surface(shapes.box([0.02, 0.02, 0.1], 0.01), 400)
