@@ -14,7 +14,7 @@ BENCHMARKS = {
     'fem_centre': 'finite_elements.centre', 'fem_edges': 'finite_elements.edges',
     'fem_grip': 'finite_elements.grips_planned',
     'fem_over_edges': 'finite_elements.over_edges',
-    'fruit': 'hardware.fruit',
+    'frogger': 'duel.frogger', 'fruit': 'hardware.fruit',
     'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
     'hold_blind': 'hold.blind',
@@ -41,7 +41,8 @@ BENCHMARKS = {
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
-           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fem_over_edges', 'fruit',
+           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fem_over_edges', 'frogger',
+           'fruit',
            'hold',
            'hold_blind', 'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',

@@ -80,9 +80,11 @@ def read_table(path: Path) -> list[PublishedGrasp]:
 def opened(shaker: Shaker, joints) -> np.ndarray:
     """Return the joints with each finger opened until the hulls of its links are free."""
     found = np.array(joints, float)
+    bodies = [shaker.model.body(i).name for i in range(shaker.model.nbody)]
     for name, (proximal, distal) in FINGERS.items():
+        links = [body for body in bodies if body.startswith(name)]
         for _ in range(int(MAX_OPENING / OPENING_STEP)):
-            if shaker.finger_gap(name, found) > FREE_GAP:
+            if shaker.links_gap(links, found) > FREE_GAP:
                 break
             found[proximal] -= OPENING_STEP * WAY[0]
             found[distal] -= OPENING_STEP * WAY[1]

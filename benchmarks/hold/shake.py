@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gripsim_ros.hardware.sim.hand_model import hand_spec
+from gripsim_ros.hardware.sim.hand_model import hand_spec, mimic_rows, whole_hand
+from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
 from gripsim_ros.library.resources import load_default_hand, share_directory
 
@@ -79,10 +80,10 @@ class Verdict:
     contacts: int
 
 
-def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
+def build_model(held: HeldObject, pose, hand, mesh_folder: Path | None):
     """Return a compiled model of hand and object; ``pose`` is of the palm in the object."""
     import mujoco
-    spec = hand_spec(mesh_folder)
+    spec = _hand_spec(hand, mesh_folder)
     spec.option.gravity = [0.0, 0.0, 0.0]
     spec.option.timestep = TIME_STEP
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -94,11 +95,6 @@ def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
         geom.friction = friction
         geom.condim = 4
         geom.solref = CONTACT_TIME
-    for joint in spec.joints:
-        joint.damping = [0.3, 0.0, 0.0]
-        joint.armature = 0.002
-    for first, second in NEIGHBOURS:
-        spec.add_exclude(bodyname1=first, bodyname2=second)
     rotation = pose[:3, :3].T
     body = spec.worldbody.add_body(name='object', pos=list(-rotation @ pose[:3, 3]),
                                    quat=list(_quaternion(rotation)))
@@ -110,12 +106,27 @@ def build_model(held: HeldObject, pose, hand, mesh_folder: Path):
         body.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=f'piece_{i}',
                       density=held.mass / volume, friction=friction, condim=4,
                       solref=CONTACT_TIME)
+    return spec.compile()
+
+
+def _hand_spec(hand, mesh_folder: Path | None):
+    """Return the SDH with meshes of a folder, or any other hand as the simulated one has it."""
+    import mujoco
+    if mesh_folder is None:
+        options = default_options()
+        return whole_hand(hand, options.joint_damping, options.contact_time)
+    spec = hand_spec(mesh_folder)
+    for joint in spec.joints:
+        joint.damping = [0.3, 0.0, 0.0]
+        joint.armature = 0.002
+    for first, second in NEIGHBOURS:
+        spec.add_exclude(bodyname1=first, bodyname2=second)
     for name, effort in zip(hand.joint_names, hand.joint_efforts):
         actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
         actuator.set_to_position(kp=POSITION_GAIN, kv=0.5)
         actuator.forcelimited = True
         actuator.forcerange = [-effort, effort]
-    return spec.compile()
+    return spec
 
 
 def _quaternion(rotation):
@@ -139,8 +150,8 @@ class Shaker:
     T_object_palm : (4, 4) float
     hand : HandModel
         Names, torque limits and preshapes of the joints.
-    mesh_folder : Path
-        Meshes of the links with the names of the URDF.
+    mesh_folder : Path or None
+        Meshes of the SDH's links, named as in the URDF; None: any hand, as it is simulated.
     joints : (J,) float
         The open hand [rad].
     """
@@ -162,16 +173,19 @@ class Shaker:
     def place(self, joints) -> None:
         """Set the joints (J,) [rad] at once, and send them there."""
         self.data.qpos[self._joints] = joints
-        self.data.joint('sdh_finger_21_joint').qpos = joints[0]
+        for row in mimic_rows(self.model):
+            follower, leader = (self.model.jnt_qposadr[ids[row]] for ids in (
+                self.model.eq_obj1id, self.model.eq_obj2id))
+            offset, multiplier = self.model.eq_data[row, :2]
+            self.data.qpos[follower] = offset + multiplier * self.data.qpos[leader]
         self.data.ctrl[:] = joints
         self._forward(self.model, self.data)
 
-    def finger_gap(self, name: str, joints, farthest: float = 0.05) -> float:
-        """Return the distance of a finger's links to the object with the joints there [m]."""
+    def links_gap(self, names, joints, farthest: float = 0.05) -> float:
+        """Return the distance of links by name to the object with the joints there [m]."""
         import mujoco
         self.place(joints)
-        body = self.model.body('object').id
-        links = [b for b in range(self.model.nbody) if self.model.body(b).name.startswith(name)]
+        body, links = self.model.body('object').id, {self.model.body(n).id for n in names}
         pairs = ((link, piece) for link in range(self.model.ngeom)
                  if self.model.geom_bodyid[link] in links
                  for piece in range(self.model.ngeom) if self.model.geom_bodyid[piece] == body)

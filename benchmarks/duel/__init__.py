@@ -1,0 +1,1 @@
+"""Other planners and other protocols, beside ours on one machine."""
