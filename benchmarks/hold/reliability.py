@@ -46,7 +46,7 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> list[dict]:
     chosen = list(dict.fromkeys([0, len(grasps) - 1]))[:arguments.count] if grasps else []
     pieces, records = true_pieces(name, mesh) if grasps else [], []
     for grasp in (grasps[number] for number in chosen):
-        for position in POSITIONS:
+        for position in arguments.errors:
             rotation = np.deg2rad(DEGREES_PER_METRE * position)
             (judged,) = robust_grasps(body, [grasp], Task(pose_uncertainty=(position, rotation)),
                                       arguments.samples, options=varied_options(arguments))
@@ -172,6 +172,8 @@ def main() -> None:
     parser.add_argument('--hypotheses', type=int, default=40)
     parser.add_argument('--samples', type=int, default=8)
     parser.add_argument('--count', type=int, default=2, help='of the first and the last grasp')
+    parser.add_argument('--errors', type=float, nargs='+', default=POSITIONS,
+                        help='standard deviations of the pose along each axis [m]')
     parser.add_argument('--first', action='store_true',
                         help='compare the grasps that come first, by other draws')
     parser.add_argument('--friction-spread', type=float,

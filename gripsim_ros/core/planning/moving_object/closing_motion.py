@@ -304,6 +304,7 @@ class ClosingPredictions:
         self._object, self._hand, self._task, self._dynamics = grasp_object, hand, task, dynamics
         self._loads = some_loads(loads)
         self._known: dict[int, tuple[Array, Array, ClosingMotion]] = {}
+        self._told: dict[int, tuple[RankedGrasp, RankedGrasp]] = {}
         self._left = MOST_TOLD
 
     def stop(self) -> None:
@@ -316,8 +317,11 @@ class ClosingPredictions:
 
         It comes back as it is once ``MOST_TOLD`` have been predicted, or none is to be any more.
         """
-        grip = pressing_command(self._hand, grasp)
-        return self._predicted_once(grasp, grip)
+        asked, told = self._told.get(grasp.hypothesis, (None, grasp))
+        if asked is not grasp:      # planning asks for the same ones after every answer
+            told = self._predicted_once(grasp, pressing_command(self._hand, grasp))
+            self._told[grasp.hypothesis] = grasp, told
+        return told
 
     def _predicted_once(self, grasp: RankedGrasp, grip: Array) -> RankedGrasp:
         known = self._known.get(grasp.hypothesis)
