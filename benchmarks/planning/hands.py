@@ -39,6 +39,7 @@ HANDS = {
     'Allegro (ROS)': (
         'allegro_hand_ros_v4/src/allegro_hand_description/allegro_hand_description_right.urdf',
         'simlabrobotics/allegro_hand_ros_v4'),
+    'Barrett BH280': ('frogger/models/barrett_hand/bh280.urdf', 'alberthli/frogger'),
     'Barrett BH8-282': ('dex-urdf/robots/hands/barrett_hand/bhand_model.urdf',
                         'dexsuite/dex-urdf'),
     'Robotiq 3-Finger': (
@@ -133,6 +134,9 @@ def try_hand(name: str, folder: Path, pictures: Path, hypotheses: int) -> dict:
               'seconds': time.monotonic() - begin, 'faults': list(check_hand(hand).faults)}
     if name != SDH:
         gripsim(['hand', 'check', str(file), '--picture', str(file.with_suffix('.png'))])
+    if not record['faults']:        # what is prepared once for a hand is no hypothesis' time
+        plan_grasps(GraspObject(bodies()['ball'], MATERIAL), hand=hand, hypotheses=4,
+                    elasticity='half_space')
     record['plans'] = {} if record['faults'] else {
         body: vars(plan(hand, body, hypotheses)) for body in bodies()}
     return record
