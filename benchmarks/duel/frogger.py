@@ -15,6 +15,7 @@ import argparse
 import datetime
 import json
 import sys
+import textwrap
 import time
 from pathlib import Path
 
@@ -205,8 +206,8 @@ def table(records: list[dict]) -> str:
                 if (judged := [g for g in r[planner]['grasps'] if 'held' in g])
                 and not all(g['held'] for g in judged)]
         none = [r['name'] for r in records if not r[planner]['found']]
-        lines += ['', f'{planner}, not all held: {", ".join(lost) or "none"}; no grasp: '
-                  f'{", ".join(none) or "none"}.']
+        lines += ['', *textwrap.wrap(f'{planner}, not all held: {", ".join(lost) or "none"}; no '
+                                     f'grasp: {", ".join(none) or "none"}.', 118)]
     return '\n'.join(lines)
 
 

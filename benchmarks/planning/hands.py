@@ -131,6 +131,7 @@ def try_hand(name: str, folder: Path, pictures: Path, hypotheses: int) -> dict:
         file = pictures / f'{name.lower().replace(" ", "_")}.yaml'
         hand = propose_hand(folder / HANDS[name][0], file).hand
     record = {'name': name, 'fingers': len(hand.fingers), 'joints': len(hand.joint_names),
+              'moving': int((hand.tree.actuator >= 0).sum()),
               'seconds': time.monotonic() - begin, 'faults': list(check_hand(hand).faults)}
     if name != SDH:
         gripsim(['hand', 'check', str(file), '--picture', str(file.with_suffix('.png'))])
@@ -144,15 +145,16 @@ def try_hand(name: str, folder: Path, pictures: Path, hypotheses: int) -> dict:
 
 def table(records: list[dict]) -> str:
     """Return the page's table."""
-    lines = ['| hand | fingers, joints | to its file [s] | '
+    lines = ['| hand | fingers, motors, joints | to its file [s] | '
              + ' | '.join(f'{body}: found of judged, first after [s]' for body in bodies())
              + f' | first-ranked held in MuJoCo: {", ".join(bodies())}'
-             + ' | pace per joint / SDH |', '|' + '---|' * (5 + len(bodies()))]
+             + ' | time a hypothesis per joint / SDH |', '|' + '---|' * (5 + len(bodies()))]
     paces = {record['name']: pace(record) for record in records}
     for record in records:
         plans = [told(p) for p in record['plans'].values()] or ['–'] * len(bodies())
         ratio = paces[record['name']] / paces.get(SDH, np.nan)
-        lines.append(f'| {record["name"]} | {record["fingers"]}, {record["joints"]} | '
+        parts = ', '.join(str(record[key]) for key in ('fingers', 'joints', 'moving'))
+        lines.append(f'| {record["name"]} | {parts} | '
                      f'{"" if record["name"] == SDH else format(record["seconds"], ".0f")} | '
                      f'{" | ".join(plans)} | '
                      f'{", ".join(told_held(p) for p in record["plans"].values()) or "–"} | '
@@ -178,10 +180,10 @@ def told_held(planned: dict) -> str:
 
 
 def pace(record: dict) -> float:
-    """Return the seconds a hypothesis takes for each joint."""
+    """Return the seconds a hypothesis takes for each joint that moves, also by another's motor."""
     plans = record['plans'].values()
     judged = sum(p['judged'] for p in plans)
-    return sum(p['seconds'] for p in plans) / max(judged, 1) / record['joints']
+    return sum(p['seconds'] for p in plans) / max(judged, 1) / record['moving']
 
 
 def main() -> int:
@@ -208,8 +210,8 @@ def main() -> int:
             try:
                 records.append(try_hand(name, options.folder, pictures, options.hypotheses))
             except GripsimError as error:
-                records.append({'name': name, 'fingers': 0, 'joints': 1, 'seconds': 0.0,
-                                'faults': [str(error)], 'plans': {}})
+                records.append({'name': name, 'fingers': 0, 'joints': 1, 'moving': 1,
+                                'seconds': 0.0, 'faults': [str(error)], 'plans': {}})
             print(json.dumps(records[-1]), flush=True)
     print(table(records))
     if options.out is not None:
