@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import Array, IntArray
 from ..errors import MeshError
-
+from .formats.wavefront import read_obj
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
 #: faces that are read: two million triangles take 100 MB as binary and some 400 MB as text.
@@ -96,6 +96,9 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
         with quiet_reader():
             if ending in SCENES:
                 _check_counts(path, *count_instances(path, ending))
+            if ending == 'obj':
+                return _with_faces(path, *read_obj(
+                    path.read_bytes(), lambda count: _check_face_count(path, count)))
             from .parsing import parse      # with trimesh, which takes half a second to load
             parts = parse(path, ending, _check_counts, MAX_BYTES, MAX_DEPTH)
     except MeshError:
@@ -104,11 +107,17 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
         reason = str(error).strip().split('\n')[0][:200] or 'no reason given'
         raise MeshError(f'{path}: cannot be read as {ending.upper()} '
                         f'({type(error).__name__}: {reason})') from None
-    if not parts:
-        raise MeshError(f'{path}: holds no triangles')
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
-    return (np.concatenate([vertices for vertices, _ in parts]),
-            np.concatenate([faces + start for (_, faces), start in zip(parts, starts)]))
+    return _with_faces(
+        path, np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in parts)]),
+        np.concatenate([np.zeros((0, 3), np.int64),
+                        *(faces + start for (_, faces), start in zip(parts, starts))]))
+
+
+def _with_faces(path: Path, vertices: Array, faces: IntArray) -> tuple[Array, IntArray]:
+    if not len(faces):
+        raise MeshError(f'{path}: holds no triangles')
+    return vertices, faces
 
 
 def _read_stl(path: Path) -> tuple[Array, IntArray]:
@@ -125,7 +134,7 @@ def _check_file(path: Path) -> str:
     if not path.is_file():
         raise MeshError(f'{path}: is not a file')
     ending = path.suffix.lower().lstrip('.')
-    if ending != 'stl' and ending not in mesh_formats():
+    if ending not in ('stl', 'obj') and ending not in mesh_formats():
         raise MeshError(f'{path}: unknown mesh format {ending!r}; allowed are '
                         f'{", ".join(mesh_formats())}')
     try:
