@@ -7,6 +7,7 @@ Parts and faces that a scene places are counted before its parser copies each in
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+import io
 import json
 import logging
 from pathlib import Path
@@ -20,6 +21,8 @@ import numpy as np
 
 from ..arrays import Array, IntArray
 from ..errors import MeshError
+from .formats.collada import surface_of_dae
+from .formats.package_3mf import unit_of_3mf
 from .formats.wavefront import read_obj
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
@@ -78,7 +81,7 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
     Returns
     -------
     (V, 3) float
-        Vertices, in the file's unit.
+        Vertices, in metres where the file names its unit (DAE, 3MF), else in that of the file.
     (F, 3) int
         Faces.
 
@@ -99,8 +102,13 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
             if ending == 'obj':
                 return _with_faces(path, *read_obj(
                     path.read_bytes(), lambda count: _check_face_count(path, count)))
+            content, unit, parser = None, 1.0, ending
+            if ending in ('dae', 'zae'):
+                (content, unit), parser = surface_of_dae(path), 'dae'
+            elif ending == '3mf':
+                unit = unit_of_3mf(path)
             from .parsing import parse      # with trimesh, which takes half a second to load
-            parts = parse(path, ending, _check_counts, MAX_BYTES, MAX_DEPTH)
+            parts = parse(path, parser, _check_counts, MAX_BYTES, MAX_DEPTH, content)
     except MeshError:
         raise
     except Exception as error:  # whatever the parsers of a dozen formats may raise
@@ -109,7 +117,7 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
                         f'({type(error).__name__}: {reason})') from None
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
     return _with_faces(
-        path, np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in parts)]),
+        path, unit * np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in parts)]),
         np.concatenate([np.zeros((0, 3), np.int64),
                         *(faces + start for (_, faces), start in zip(parts, starts))]))
 
@@ -212,6 +220,9 @@ def _count_gltf(path: Path, ending: str) -> tuple[int, int]:
             told = json.loads(stream.read(size))
         else:
             told = json.load(stream)
+    version = str(told.get('asset', {}).get('version', '2.0'))
+    if not version.startswith('2'):
+        raise ValueError(f'it is of version {version}, allowed is 2')
     counts = [max(0, int(accessor['count'])) for accessor in told.get('accessors', ())]
     faces = []
     for mesh in told.get('meshes', ()):
@@ -269,7 +280,11 @@ class _Model3mf:
 
 def _count_dae(path: Path) -> tuple[int, int]:
     import collada
-    scene = collada.Collada(str(path), ignore=[collada.common.DaeError]).scene
+    document = collada.Collada(io.BytesIO(surface_of_dae(path)[0]),
+                               ignore=[collada.common.DaeError])
+    if document.errors:     # the parser would leave out what it cannot read, and say nothing
+        raise document.errors[0]
+    scene = document.scene
     children: dict[Hashable, list[Hashable]] = {}
     faces: dict[Hashable, int] = {}
 

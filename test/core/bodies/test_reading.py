@@ -206,3 +206,11 @@ def test_a_binary_stl_file_is_read_without_trimesh(tmp_path):
             'assert read_triangles(sys.argv[1])[1].tolist() == [[0, 1, 2]]; '
             'assert "trimesh" not in sys.modules and "scipy.optimize" not in sys.modules')
     subprocess.run([sys.executable, '-c', code, str(path)], check=True)
+
+
+def test_a_gltf_of_the_first_version_is_told(tmp_path):
+    def change(told):
+        told.update(asset={'version': '1.0'}, meshes={'box': {'primitives': []}})
+    path = gltf_of(tmp_path / 'old.gltf', change)
+    with pytest.raises(MeshError, match='it is of version 1.0, allowed is 2'):
+        read_triangles(path)
