@@ -22,7 +22,9 @@ import numpy as np
 from ..arrays import Array, IntArray
 from ..errors import MeshError
 from .formats.collada import surface_of_dae
+from .formats.off import read_off
 from .formats.package_3mf import unit_of_3mf
+from .formats.ply import read_ply
 from .formats.wavefront import read_obj
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
@@ -38,6 +40,8 @@ MAX_DEPTH = 64
 BINARY_STL = 'binary stl'
 STL_HEADER = 84
 STL_RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('rest', '<u2')])
+#: Readers of formats that need no library.
+OWN_FORMATS = {'obj': read_obj, 'off': read_off, 'ply': read_ply}
 _reading: ContextVar[bool] = ContextVar('reading a mesh', default=False)
 
 
@@ -99,9 +103,10 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
         with quiet_reader():
             if ending in SCENES:
                 _check_counts(path, *count_instances(path, ending))
-            if ending == 'obj':
-                return _with_faces(path, *read_obj(
-                    path.read_bytes(), lambda count: _check_face_count(path, count)))
+            if ending in OWN_FORMATS:
+                vertices, faces = OWN_FORMATS[ending](
+                    path.read_bytes(), lambda count: _check_face_count(path, count))
+                return _with_faces(path, vertices, faces)
             content, unit, parser = None, 1.0, ending
             if ending in ('dae', 'zae'):
                 (content, unit), parser = surface_of_dae(path), 'dae'
@@ -142,7 +147,7 @@ def _check_file(path: Path) -> str:
     if not path.is_file():
         raise MeshError(f'{path}: is not a file')
     ending = path.suffix.lower().lstrip('.')
-    if ending not in ('stl', 'obj') and ending not in mesh_formats():
+    if ending not in ('stl', *OWN_FORMATS) and ending not in mesh_formats():
         raise MeshError(f'{path}: unknown mesh format {ending!r}; allowed are '
                         f'{", ".join(mesh_formats())}')
     try:

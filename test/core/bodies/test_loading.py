@@ -143,7 +143,7 @@ def test_a_broken_file_says_nothing_but_its_error(tmp_path):
 
 
 def test_the_readers_log_and_warnings_are_not_heard(tmp_path, monkeypatch, caplog, recwarn):
-    path = write(BOX, tmp_path / 'box.off')
+    path = write(BOX, tmp_path / 'box.glb')
     parse = parsing.trimesh.load
 
     def noisy(*arguments, **options):

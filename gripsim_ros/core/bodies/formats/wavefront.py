@@ -49,7 +49,7 @@ def read_obj(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
     rows = _MORE.sub(b'', b'\n'.join(_FACE.findall(text))).split(b'\n')
     counts = np.array([len(row.split()) for row in rows])
     check_faces(int((counts - 2).clip(0).sum()))
-    corners = _numbers(b' '.join(rows), np.int64, int(counts.sum()), 'faces')
+    corners = numbers_of(b' '.join(rows), np.int64, int(counts.sum()), 'faces')
     if (corners < 0).any():
         kinds = np.frombuffer(b''.join(_KIND.findall(text)), dtype='S1')
         above = np.repeat(np.cumsum(kinds == b'v')[kinds == b'f'], counts)
@@ -80,11 +80,11 @@ def _vertices(lines: list[bytes]) -> Array:
         raise ValueError('a vertex has fewer than three coordinates')
     if lengths - {3}:
         lines = [b' '.join(row[:3]) for row in rows]
-    return _numbers(b' '.join(lines), np.float64, 3 * len(lines), 'vertices').reshape(-1, 3)
+    return numbers_of(b' '.join(lines), np.float64, 3 * len(lines), 'vertices').reshape(-1, 3)
 
 
-def _numbers(text: bytes, kind: type, count: int, what: str) -> Array:
-    """Return as many numbers as a text must hold."""
+def numbers_of(text: bytes, kind: type, count: int, what: str) -> Array:
+    """Return as many numbers as a text must hold; ValueError where it holds another."""
     try:
         numbers = np.fromstring(text, dtype=kind, sep=' ') if count else np.empty(0, kind)
     except ValueError:
