@@ -7,7 +7,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from .polygons import triangulated
-from .wavefront import numbers_of
+from .wavefront import indices_of, numbers_of
 
 #: The first word, which may be left out, and with which the counts may run together.
 _HEAD = re.compile(rb'\s*(?:ST)?C?N?4?OFF', re.IGNORECASE)
@@ -50,11 +50,11 @@ def read_off(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
         raise ValueError('it ends early')
     if any(len(row) < 3 for row in rows):
         raise ValueError('a vertex has fewer than three coordinates')
-    vertices = numbers_of(b' '.join(word for row in rows for word in row[:3]), np.float64,
+    vertices = numbers_of(b' '.join(word for row in rows for word in row[:3]),
                           3 * vertex_count, 'vertices').reshape(-1, 3)
     faces = _polygons([line.split() for line in lines[1 + vertex_count:]], face_count)
     corner_counts = np.array([len(face) for face in faces], dtype=np.int64)
-    corners = numbers_of(b' '.join(word for face in faces for word in face), np.int64,
+    corners = indices_of(b' '.join(word for face in faces for word in face),
                          int(corner_counts.sum()), 'faces')
     if len(corners) and not (corners.min() >= 0 and corners.max() < vertex_count):
         raise ValueError(f'faces name vertices {corners.min()} to {corners.max()}, '

@@ -123,10 +123,10 @@ def _property(words: list[str]) -> _Property:
 def _read_binary(element: _Element, body: bytes, place: int, order: str) -> tuple[_Rows, int]:
     """Return the rows of an element, and where the next begins."""
     lengths = _first_lengths(element, body, place, order)
-    fields = []
+    fields = list[tuple[str, str, tuple[int, ...]]]()
     for p, length in zip(element.properties, lengths):
         if p.count_kind:
-            fields.append((f'count of {p.name}', order + p.count_kind))
+            fields.append((f'count of {p.name}', order + p.count_kind, ()))
         fields.append((p.name, order + p.kind, (length,)))
     kind = np.dtype(fields)
     end = place + element.count * kind.itemsize
@@ -216,7 +216,7 @@ def _read_words(element: _Element, body: bytes, place: int, order: str) -> tuple
                 raise ValueError(f'a row of {element.name} ends early')
             more += words[at:at + length]
             at += length
-    numbers = {p.name: numbers_of(b' '.join(items[p.name]), np.float64, len(items[p.name]),
+    numbers = {p.name: numbers_of(b' '.join(items[p.name]), len(items[p.name]),
                                   f'rows of {element.name}') for p in element.properties}
     return {p.name: (np.array(counts[p.name], np.int64), numbers[p.name])
             if p.count_kind else numbers[p.name] for p in element.properties}, place

@@ -49,7 +49,7 @@ def read_obj(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
     rows = _MORE.sub(b'', b'\n'.join(_FACE.findall(text))).split(b'\n')
     counts = np.array([len(row.split()) for row in rows])
     check_faces(int((counts - 2).clip(0).sum()))
-    corners = numbers_of(b' '.join(rows), np.int64, int(counts.sum()), 'faces')
+    corners = indices_of(b' '.join(rows), int(counts.sum()), 'faces')
     if (corners < 0).any():
         kinds = np.frombuffer(b''.join(_KIND.findall(text)), dtype='S1')
         above = np.repeat(np.cumsum(kinds == b'v')[kinds == b'f'], counts)
@@ -80,15 +80,26 @@ def _vertices(lines: list[bytes]) -> Array:
         raise ValueError('a vertex has fewer than three coordinates')
     if lengths - {3}:
         lines = [b' '.join(row[:3]) for row in rows]
-    return numbers_of(b' '.join(lines), np.float64, 3 * len(lines), 'vertices').reshape(-1, 3)
+    return numbers_of(b' '.join(lines), 3 * len(lines), 'vertices').reshape(-1, 3)
 
 
-def numbers_of(text: bytes, kind: type, count: int, what: str) -> Array:
+def numbers_of(text: bytes, count: int, what: str) -> Array:
     """Return as many numbers as a text must hold; ValueError where it holds another."""
+    return np.asarray(_parsed(text, np.float64, count, what), np.float64)
+
+
+def indices_of(text: bytes, count: int, what: str) -> IntArray:
+    """Return as many integers as a text must hold; ValueError where it holds another."""
+    return np.asarray(_parsed(text, np.int64, count, what), np.int64)
+
+
+def _parsed(text: bytes, kind: type, count: int, what: str) -> Array | IntArray:
+    numbers: Array | IntArray = np.empty(0, kind)
     try:
-        numbers = np.fromstring(text, dtype=kind, sep=' ') if count else np.empty(0, kind)
+        if count:
+            numbers = np.fromstring(text, dtype=kind, sep=' ')
     except ValueError:
-        numbers = np.empty(0, kind)
+        pass
     if len(numbers) != count:
         raise ValueError(f'{what} are not all of numbers')
     return numbers
