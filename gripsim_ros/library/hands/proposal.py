@@ -43,7 +43,8 @@ class Proposal:
 
 
 def propose_hand(description: Path, out: Path, base: str = '',
-                 packages: Mapping[str, Path] | None = None) -> Proposal:
+                 packages: Mapping[str, Path] | None = None,
+                 arguments: Mapping[str, str] | None = None) -> Proposal:
     """
     Write a first configuration of the hand of a URDF or xacro file.
 
@@ -57,6 +58,8 @@ def propose_hand(description: Path, out: Path, base: str = '',
         The palm; '' to find it.
     packages : mapping
         Folders of packages by name.
+    arguments : mapping
+        Of a xacro file, by name.
 
     Returns
     -------
@@ -68,7 +71,7 @@ def propose_hand(description: Path, out: Path, base: str = '',
         The description cannot be used, or is none of a hand with two or more fingers.
     """
     packages = {name: Path(folder) for name, folder in (packages or {}).items()}
-    text = urdf_text(description, packages)
+    text = urdf_text(description, packages, arguments)
     urdf = description
     if description.suffix == '.xacro':
         urdf = out.with_suffix('.urdf')

@@ -8,6 +8,7 @@ import trimesh
 
 from gripsim_ros.core.errors import HandError
 from gripsim_ros.core.hand import HandModel, Pad
+from gripsim_ros.core.hand.tree import parse_urdf
 from gripsim_ros.library.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-9
@@ -207,6 +208,27 @@ def test_prefixes_that_nobody_declares_are_no_obstacle(tmp_path):
     assert hand.name == 'gripper'
 
 
+@pytest.mark.parametrize('elsewhere', [
+    '<transmission type="t/Wrist" name="w"><rightActuator name="l"/></transmission>',
+    '<!-- <transmission> --><transmission name="a"/>', '<gazebo reference="a/b"><x/></gazebo>'])
+def test_what_drives_and_simulates_joints_is_no_obstacle(tmp_path, elsewhere):
+    hand = load_changed(tmp_path, [('</robot>', f'{elsewhere}</robot>')])
+    assert hand.name == 'gripper' and 'right_tip' in hand.link_names
+
+
+def test_a_robot_without_a_name_is_called_like_its_file():
+    robot = parse_urdf(b'<?xml version="1.0"?>\n<robot version="1.0"><link name="name"/></robot>',
+                       'my hand.urdf.xacro')
+    assert robot.name == 'my_hand' and [link.name for link in robot.links] == ['name']
+
+
+def test_joints_beside_the_hand_may_be_of_any_kind(tmp_path):
+    hand = load_changed(tmp_path, [('</robot>', (
+        '<link name="world"/><joint name="drift" type="floating"><parent link="world"/>'
+        '<child link="lost"/></joint></robot>'))])
+    assert hand.name == 'gripper'
+
+
 URDF_FAULTS = {
     'not a readable URDF': [('</robot>', '')],
     "joint 'swing' is not in the URDF": [('"swing" type', '"swung" type'),
@@ -335,6 +357,22 @@ def test_a_file_that_names_its_urdf_is_enough(tmp_path):
     assert HandModel.load(own).link_names == HandModel.load(urdf, config).link_names
     with pytest.raises(HandError, match='names no URDF'):
         HandModel.load(config)
+
+
+@pytest.mark.parametrize('name, found', [('hand_description', True), ('hand', False)])
+def test_a_clone_of_another_name_is_found_by_its_manifest(tmp_path, name, found):
+    hand_cases.write_hand(tmp_path / 'Clone_1' / 'urdf', hand_cases.GRIPPER_URDF.replace(
+        'block.stl', f'package://{name}/urdf/block.stl'))
+    (tmp_path / 'Clone_1' / 'package.xml').write_text(
+        '<package format="3"><name>\n  hand_description </name></package>')
+    own = tmp_path / 'own.yaml'
+    own.write_text('urdf: Clone_1/urdf/hand.urdf\n'
+                   + (tmp_path / 'Clone_1' / 'urdf' / 'hand.yaml').read_text())
+    if found:
+        assert 'right_tip' in HandModel.load(own).link_names
+    else:
+        with pytest.raises(HandError, match='no folder around the URDF is called so'):
+            HandModel.load(own)
 
 
 @pytest.mark.parametrize('packages', [{}, {'robot_package': 'robot'}])

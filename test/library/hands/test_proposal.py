@@ -9,6 +9,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import HandError
 from gripsim_ros.core.hand import HandModel
 from gripsim_ros.library.hands.check import check_hand
+from gripsim_ros.library.hands.descriptions import find_base, parsed, urdf_text
 from gripsim_ros.library.hands.proposal import propose_hand
 
 
@@ -64,6 +65,57 @@ def test_the_file_alone_is_the_hand(tmp_path):
     assert HandModel.load(tmp_path / 'own.yaml').id == hand.id
 
 
+def test_a_world_that_is_no_link_is_not_the_root(tmp_path):
+    text = box_hands.turning_hand(2).replace('</robot>', (
+        '<joint name="stand" type="fixed"><parent link="world"/><child link="ROOT"/></joint>'
+        '</robot>'))
+    robot = parsed(text.encode(), 'hand.urdf')
+    children = {joint.child for joint in robot.joints}
+    root, = {link.name for link in robot.links} - children
+    robot = parsed(text.replace('ROOT', root).encode(), 'hand.urdf')
+    assert find_base(robot, 'hand.urdf') == 'body'
+
+
 def test_one_finger_is_no_hand(tmp_path):
     with pytest.raises(HandError, match='two fingers'):
         proposed(tmp_path, box_hands.turning_hand(1))
+
+
+XACRO = """<?xml version="1.0"?>
+<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="$(arg name)">
+  <xacro:arg name="wide" default="1"/><xacro:property name="size" value="$(arg wide)"/>
+  BODY
+</robot>
+"""
+
+
+def xacro(folder, text, body=''):
+    pytest.importorskip('xacro')
+    path = folder / 'hand.urdf.xacro'
+    path.write_text(text.replace('BODY', body))
+    return path
+
+
+def test_arguments_of_a_xacro_are_given_by_name(tmp_path):
+    path = xacro(tmp_path, XACRO, '<link name="palm${size}"/>')
+    for arguments, name, link in (({'name': 'a'}, b'"a"', b'palm1'),
+                                  ({'name': 'b', 'wide': '2'}, b'"b"', b'palm2')):
+        text = urdf_text(path, {}, arguments)
+        assert b'robot name=' + name in text.replace(b'  ', b' ') and link in text
+    with pytest.raises(HandError, match='argument name; give it with --arg name:=VALUE'):
+        urdf_text(path, {})
+
+
+def test_a_package_that_a_xacro_misses_is_named(tmp_path):
+    path = xacro(tmp_path, XACRO.replace('$(arg name)', 'hand'), (
+        '<xacro:include filename="$(find lost)/a.xacro"/>'))
+    with pytest.raises(HandError, match="^hand.urdf.xacro: no package 'lost' is .*lost=DIR$"):
+        urdf_text(path, {})
+
+
+@pytest.mark.parametrize('name', ['', 'name="hand"'])
+def test_a_xacro_of_macros_alone_is_told(tmp_path, name):
+    path = xacro(tmp_path, XACRO.replace('name="$(arg name)"', name), (
+        '<xacro:macro name="gripper" params="prefix"><link name="${prefix}palm"/></xacro:macro>'))
+    with pytest.raises(HandError, match='it has no links; a xacro that only defines a macro'):
+        propose_hand(path, tmp_path / 'own.yaml')
