@@ -331,10 +331,11 @@ def test_a_speck_beside_a_scan_and_parts_in_a_row_are_one_body():
         assert told == (f'took {count} separate pieces as one body',)
 
 
-def test_overlapping_pieces_are_mentioned():
-    loaded = repair_mesh(*joined(shapes.sphere(0.04, 0.01),
-                                 moved(shapes.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
+def test_overlapping_pieces_that_are_not_united_are_mentioned():
+    hollow = (shapes.sphere(0.04, 0.01), shapes.sphere(0.01, 0.004).with_flipped_faces())
+    loaded = repair_mesh(*joined(*hollow, moved(shapes.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
     assert any('parts overlap' in said for said in loaded.repairs)
+    assert not any('united' in said for said in loaded.repairs)
 
 
 def test_a_stray_triangle_is_dropped():
