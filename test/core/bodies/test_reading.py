@@ -214,3 +214,26 @@ def test_a_gltf_of_the_first_version_is_told(tmp_path):
     path = gltf_of(tmp_path / 'old.gltf', change)
     with pytest.raises(MeshError, match='it is of version 1.0, allowed is 2'):
         read_triangles(path)
+
+
+@pytest.mark.parametrize('name, message', [
+    ('KHR_draco_mesh_compression', 'compressed by Draco, which needs the package DracoPy'),
+    ('EXT_meshopt_compression', 'compressed by meshopt, which is not read')])
+def test_a_compressed_gltf_is_told(tmp_path, monkeypatch, name, message):
+    def change(told):
+        told['extensionsRequired'] = [name]
+        told['meshes'][0]['primitives'][0]['extensions'] = {name: {}}
+    monkeypatch.setattr(reading, 'find_spec', lambda name: None)
+    with pytest.raises(MeshError, match=message):
+        read_triangles(gltf_of(tmp_path / 'small.gltf', change))
+
+
+@pytest.mark.parametrize('key, value, message', [
+    ('sparse', {'count': 1}, 'has a sparse accessor, which is not read'),
+    ('normalized', True, 'positions are normalised integers, which are not read')])
+def test_positions_that_the_parser_would_get_wrong_are_refused(tmp_path, key, value, message):
+    def change(told):
+        index = told['meshes'][0]['primitives'][0]['attributes']['POSITION']
+        told['accessors'][index][key] = value
+    with pytest.raises(MeshError, match=message):
+        read_triangles(gltf_of(tmp_path / 'odd.gltf', change))
