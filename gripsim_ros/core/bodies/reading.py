@@ -41,6 +41,10 @@ MAX_DEPTH = 64
 BINARY_STL = 'binary stl'
 STL_HEADER = 84
 STL_RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('rest', '<u2')])
+#: How files begin that stand in the place of a mesh, and what they are.
+NOT_FILES = {
+    b'version https://git-lfs': 'is a pointer of Git LFS, not the mesh; git lfs pull fetches it',
+    b'<!doctype html': 'is a web page, not a mesh', b'<html': 'is a web page, not a mesh'}
 #: Readers of formats that need no library.
 OWN_FORMATS = {'obj': read_obj, 'off': read_off, 'ply': read_ply}
 _reading: ContextVar[bool] = ContextVar('reading a mesh', default=False)
@@ -162,6 +166,9 @@ def _check_file(path: Path) -> str:
         raise MeshError(f'{path}: cannot be read ({error})') from None
     if size == 0:
         raise MeshError(f'{path}: is empty')
+    for start, what in NOT_FILES.items():
+        if head.lstrip()[:64].lower().startswith(start):
+            raise MeshError(f'{path}: {what}')
     if size > MAX_BYTES:
         raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
     count = declared_faces(head, ending, size)

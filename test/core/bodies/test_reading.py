@@ -237,3 +237,14 @@ def test_positions_that_the_parser_would_get_wrong_are_refused(tmp_path, key, va
         told['accessors'][index][key] = value
     with pytest.raises(MeshError, match=message):
         read_triangles(gltf_of(tmp_path / 'odd.gltf', change))
+
+
+@pytest.mark.parametrize('ending', ['obj', 'stl', 'ply', 'dae', 'glb'])
+@pytest.mark.parametrize('text, message', [
+    ('version https://git-lfs.github.com/spec/v1\noid sha256:4f91\nsize 444915\n',
+     'is a pointer of Git LFS, not the mesh; git lfs pull fetches it'),
+    ('\n<!DOCTYPE html>\n<html><body>404</body></html>', 'is a web page, not a mesh')])
+def test_what_stands_in_the_place_of_a_mesh_is_told(tmp_path, ending, text, message):
+    (tmp_path / f'body.{ending}').write_text(text)
+    with pytest.raises(MeshError, match=message):
+        read_triangles(tmp_path / f'body.{ending}')
