@@ -28,11 +28,12 @@ def mesh_finder(urdf: Path, packages: Mapping[str, Path], resolve_uri: Resolver 
     -------
     callable
         Takes a path relative to the URDF, an absolute one, or a ``package://`` or ``file://``
-        URI. A package that nobody knows is looked for among the folders around the URDF: its
-        own sources are most often there. It raises HandError or MeshError where there is no
-        such file.
+        URI; Gazebo's ``model://`` is taken for ``package://``. A package that nobody knows is
+        looked for among the folders around the URDF: its own sources are most often there. It
+        raises HandError or MeshError where there is no such file.
     """
     def find(uri: str) -> Path:
+        uri = uri.replace('model://', 'package://', 1) if uri.startswith('model://') else uri
         near = urdf.parent / uri
         if '://' not in uri and near.is_file():
             return near

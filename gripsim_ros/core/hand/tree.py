@@ -137,6 +137,8 @@ class JointedChain(Protocol):
         """Return the frames whose motion is wanted."""
 
 
+#: Other descriptions of robots, by their first element.
+_OTHERS = {b'sdf': 'Gazebo (SDF)', b'mujoco': 'MuJoCo (MJCF)'}
 #: What of a URDF says how joints are driven and simulated.
 _ELSEWHERE = re.compile(
     rb'<(transmission|gazebo|ros2_control)\b[^>]*?(?:/>|>.*?</\1\s*>)', re.DOTALL)
@@ -167,6 +169,9 @@ def parse_urdf(text: bytes, label: str) -> Robot:
     without a name, which is called like its file: ROS and Drake read them, too.
     """
     from urdf_parser_py.urdf import URDF
+    other = re.search(rb'<(sdf|mujoco)\b', text)
+    if other is not None and b'<robot' not in text:
+        raise HandError(f'{label}: is a file of {_OTHERS[other[1]]}, allowed is URDF')
     try:
         with contextlib.redirect_stderr(io.StringIO()):
             return URDF.from_xml_string(_with_prefixes(_links_and_joints(text, label)))
