@@ -29,6 +29,8 @@ RUBBER = {'youngs_modulus': 2.0e6, 'poisson_ratio': 0.45, 'thickness': 0.003,
 STIFFNESS, EFFORTS, SPEEDS = (20.0, 2000.0), (2.0, 40.0), (1.0, 0.05)
 #: Efforts above are placeholders [N m, N].
 MOST_EFFORTS = (100.0, 1000.0)
+#: Largest number of fingers: ways in which they may close grow by it to the power of two.
+MOST_FINGERS = 8
 #: Digits of what is written.
 DIGITS = 4
 
@@ -145,6 +147,10 @@ def _filled(facts: dict[str, Any], hand: HandModel) -> tuple[dict[str, Any], lis
         raise HandError(f'hand {hand.name!r}: {len(fingers)} finger found below '
                         f'{hand.base_link!r}, two or more are needed '
                         f'(links with shapes: {_few(list(hand.link_names))})')
+    if len(fingers) > MOST_FINGERS:
+        raise HandError(f'hand {hand.name!r}: {len(fingers)} fingers found below '
+                        f'{hand.base_link!r}, {MOST_FINGERS} are allowed: where these are several '
+                        'hands, --base LINK names the palm of one')
     bend = closing_bend(hand, fingers)
     surfaces = _surfaces(hand, fingers, bend)
     links = tuple(make_link(link.name, link.mesh, surfaces.get(link.name, {}), {})

@@ -245,6 +245,16 @@ def test_a_dot_that_stands_for_a_frame_is_no_obstacle(tmp_path):
     np.testing.assert_allclose(hand.links[hand.link_index('dot')].mesh.extents, 0.001)
 
 
+@pytest.mark.parametrize('shape', [
+    '<sphere radius="0.0"/>', '<box size="0 0 0"/>', '<cylinder radius="0" length="0"/>'])
+def test_a_shape_without_any_size_is_none(tmp_path, shape):
+    hand = load_changed(tmp_path, [('</robot>', (
+        f'<link name="dot"><collision><geometry>{shape}</geometry></collision></link>'
+        '<joint name="glue" type="fixed"><parent link="left"/><child link="dot"/></joint>'
+        '</robot>'))])
+    assert 'dot' not in hand.link_names
+
+
 def test_a_link_in_another_unit_is_named(tmp_path):
     with pytest.raises(MeshError, match="link 'body': the largest extent is 40 m, .* to 5 m$"):
         load_changed(tmp_path, [('<mesh filename="block.stl"/>', '<box size="10 20 40"/>')])

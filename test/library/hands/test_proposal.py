@@ -119,6 +119,11 @@ def test_what_turns_in_place_is_no_finger(tmp_path):
     assert not check_hand(hand).faults
 
 
+def test_two_hands_are_told_to_be_named_apart(tmp_path):
+    with pytest.raises(HandError, match='10 fingers found below .* --base LINK names the palm'):
+        proposed(tmp_path, box_hands.turning_hand(10))
+
+
 def test_one_finger_is_no_hand(tmp_path):
     with pytest.raises(HandError, match='two fingers'):
         proposed(tmp_path, box_hands.turning_hand(1))
