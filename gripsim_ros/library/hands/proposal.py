@@ -146,7 +146,8 @@ def _filled(facts: dict[str, Any], hand: HandModel) -> tuple[dict[str, Any], lis
     if len(fingers) < 2:
         raise HandError(f'hand {hand.name!r}: {len(fingers)} finger found below '
                         f'{hand.base_link!r}, two or more are needed '
-                        f'(links with shapes: {_few(list(hand.link_names))})')
+                        f'(--base LINK names the palm; links with shapes: '
+                        f'{_few(list(hand.link_names))})')
     if len(fingers) > MOST_FINGERS:
         raise HandError(f'hand {hand.name!r}: {len(fingers)} fingers found below '
                         f'{hand.base_link!r}, {MOST_FINGERS} are allowed: where these are several '
