@@ -13,8 +13,9 @@ LAYERS = {
     PACKAGE: 'core < library < hardware < ros < apps',
     'core': ('arrays, errors, memory < numerics < fields, options, transforms < batches, bodies '
              '< hand < grasp_theory, contact < mechanics, planning < arm < pipeline'),
-    'core.bodies': ('material, oriented_box, parsing, topology, triangles < mesh < mass, reading, '
-                    'shapes, tetrahedra < repair < loading < scans < grasp_object < decimate'),
+    'core.bodies': ('formats, material, oriented_box, parsing, topology, triangles < mesh < mass, '
+                    'reading, shapes, tetrahedra < repair < loading < scans < grasp_object '
+                    '< decimate'),
     'core.hand': ('description, files < tree < outline < shapes < loading '
                   '< model < kinematics < published'),
     'core.numerics': ('kernel_type < kernels, simd < card, nnls, summation, vec3 '

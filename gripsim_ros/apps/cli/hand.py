@@ -14,6 +14,8 @@ app = typer.Typer(help='Bring a hand of your own.', no_args_is_help=True)
 
 PackageFolders = Annotated[list[str] | None, typer.Option(
     '--package', metavar='NAME=DIR', help='Folder of a package that the URDF names; repeatable.')]
+XacroArguments = Annotated[list[str] | None, typer.Option(
+    '--arg', metavar='NAME:=VALUE', help='Argument of a xacro file; repeatable.')]
 
 
 @app.command('new')
@@ -24,6 +26,7 @@ def new(
             '--base', metavar='LINK', show_default='where the fingers branch',
             help='The palm.')] = '',
         package: PackageFolders = None,
+        arg: XacroArguments = None,
         out: Annotated[Path, typer.Option(
             '--out', help='Where the file goes.')] = Path('hand.yaml')) -> int:
     """Write a first configuration: fingers, pads, preshapes and the palm's axes, by search."""
@@ -33,7 +36,7 @@ def new(
     check_writable(out)
     before = out.read_bytes() if out.is_file() else None
     try:
-        proposal = propose_hand(description, out, base, _packages(package))
+        proposal = propose_hand(description, out, base, _packages(package), _arguments(arg))
     except BaseException:
         if before is None:
             out.unlink(missing_ok=True)
@@ -85,4 +88,14 @@ def _packages(texts: list[str] | None) -> dict[str, Path]:
         if not equals or not name or not Path(folder).is_dir():
             raise InputError(f'--package needs NAME=DIR with a folder that exists, got {text!r}')
         found[name] = Path(folder)
+    return found
+
+
+def _arguments(texts: list[str] | None) -> dict[str, str]:
+    found = {}
+    for text in texts or []:
+        name, is_argument, value = text.partition(':=')
+        if not is_argument or not name:
+            raise InputError(f'--arg needs NAME:=VALUE, as for xacro, got {text!r}')
+        found[name] = value
     return found

@@ -14,7 +14,7 @@ from . import (
     calibrate, contact, demo, doctor, emulate_sdh, evaluate, examples, execute, export, fk, hand,
     indent, palpate, plan, preshape, record, replay, squeeze, suite, sweep, view)
 from .arguments import NumbersCommand
-from .output import keep_answers_apart, say
+from .output import end_beside_threads, keep_answers_apart, say
 
 DONE, FAULT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
@@ -72,7 +72,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ['--version']:
         print(__version__)
         return DONE
-    return _guarded(arguments, debug)
+    code = _guarded(arguments, debug)
+    if argv is None:
+        end_beside_threads(code)
+    return code
 
 
 def _guarded(arguments: list[str], debug: bool) -> int:

@@ -4,7 +4,9 @@ import json
 import math
 import os
 import sys
+import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,8 @@ from .inputs import InputError
 
 #: Characters to a line of a table that does not go to a terminal.
 FILE_WIDTH = 160
+#: Names of threads of the library that prepare what an answer may no longer wait for.
+PREPARING = frozenset({'compliance', 'preparation'})
 
 
 def say(line: str) -> None:
@@ -36,6 +40,21 @@ def keep_answers_apart() -> None:
     sys.stdout = sys.__stdout__ = open(
         own, 'w', encoding=sys.stdout.encoding, errors=sys.stdout.errors, closefd=False,
         buffering=1 if os.isatty(own) else -1)
+
+
+def end_beside_threads(code: int) -> None:
+    """
+    End the process at once where a thread still prepares what nobody waits for any more.
+
+    Its kernels run on while the interpreter ends below them, and crash: an answer that was
+    complete would end with a signal. Other threads are left to the interpreter.
+    """
+    if not any(thread.name in PREPARING for thread in threading.enumerate()):
+        return
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError, AttributeError):     # closed, or its reader gone
+            stream.flush()
+    os._exit(code)
 
 
 def plain(value: Any) -> Any:

@@ -18,6 +18,7 @@ from .repair.cleaning import (
     plural, turn_out_degenerate_faces)
 from .repair.holes import boundary_loops
 from .repair.shells import check_outside, orient_shells
+from .repair.united import unite_pieces
 from .topology import used_vertices
 
 #: Allowed range of the largest extent [m].
@@ -110,8 +111,7 @@ def repair_mesh(vertices: ArrayLike, faces: ArrayLike, scale: float = 1.0,
     """
     draft = replace(_checked(vertices, faces, scale), unit=unit)
     _check_extents(draft, scale)
-    closed = orient_shells(_closed(draft))
-    closed = check_outside(closed)
+    closed = check_outside(_united(draft))
     used, renumbered = used_vertices(closed.faces, len(closed.vertices))
     mesh = TriangleMesh(closed.vertices[used], renumbered)
     if len(used) == len(closed.vertices):       # then the faces are the same, and so are edges
@@ -200,6 +200,37 @@ def _closed(draft: Draft) -> Draft:
     if not finished.is_closed():
         raise _open_error(best)
     return finished
+
+
+def _united(draft: Draft) -> Draft:
+    """Return the surface closed and turned outward; pieces that overlap or touch are one."""
+    try:
+        whole = _united_as_listed(draft)
+        if whole is not None:
+            return replace(orient_shells(_closed(whole)), repairs=whole.repairs)
+    except MeshError:       # told by what follows, or no obstacle to it
+        pass
+    closed = orient_shells(_closed(draft))
+    try:
+        whole = unite_pieces(closed)
+        return closed if whole is None else replace(
+            orient_shells(_closed(whole)), repairs=whole.repairs)
+    except MeshError:
+        return closed
+
+
+def _united_as_listed(draft: Draft) -> Draft | None:
+    """
+    Return the union of pieces that are closed as the faces are listed; None where there is none.
+
+    Pieces that touch share corners and edges, and are one tangle once equal vertices are merged;
+    walls that they share face for face are dropped then.
+    """
+    places = int(draft.places.max()) + 1
+    if not places < len(draft.vertices) <= len(draft.faces) or not draft.is_closed():
+        return None
+    oriented = orient_shells(fix_winding(draft))
+    return None if has_duplicate_faces(next(_merged(draft))) else unite_pieces(oriented)
 
 
 def _merged(draft: Draft) -> Iterator[Draft]:

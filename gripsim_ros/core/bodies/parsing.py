@@ -1,6 +1,7 @@
 """What trimesh makes of a mesh file; whoever imports this loads it, and with it much else."""
 
 from collections.abc import Callable, Iterator
+import io
 from pathlib import Path
 from typing import Any
 
@@ -24,8 +25,8 @@ def known_formats() -> tuple[str, ...]:
 CheckCounts = Callable[[Path, int, int], None]
 
 
-def parse(path: Path, ending: str, check_counts: CheckCounts, max_bytes: int, max_depth: int
-          ) -> list[tuple[Array, IntArray]]:
+def parse(path: Path, ending: str, check_counts: CheckCounts, max_bytes: int, max_depth: int,
+          content: bytes | None = None) -> list[tuple[Array, IntArray]]:
     """
     Return vertices and faces of each surface of a file, placed.
 
@@ -38,6 +39,8 @@ def parse(path: Path, ending: str, check_counts: CheckCounts, max_bytes: int, ma
         Takes the path, and the numbers of parts and of faces; raises where they are too many.
     max_bytes, max_depth : int
         Of the file with those that it refers to [bytes], and of parts within parts.
+    content : bytes, optional
+        What is parsed in place of the file.
 
     Raises
     ------
@@ -45,8 +48,9 @@ def parse(path: Path, ending: str, check_counts: CheckCounts, max_bytes: int, ma
         Whatever a malformed file leads to.
     """
     loaded = trimesh.load(
-        str(path), file_type=ending, resolver=_FilesBeside(path, max_bytes), process=False,
-        maintain_order=True, skip_materials=True)
+        str(path) if content is None else io.BytesIO(content), file_type=ending,
+        resolver=_FilesBeside(path, max_bytes), process=False, maintain_order=True,
+        skip_materials=True)
     _check_scene(path, loaded, check_counts, max_depth)
     return list(_parts(loaded))
 

@@ -7,6 +7,8 @@ Parts and faces that a scene places are counted before its parser copies each in
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib.util import find_spec
+import io
 import json
 import logging
 from pathlib import Path
@@ -20,7 +22,11 @@ import numpy as np
 
 from ..arrays import Array, IntArray
 from ..errors import MeshError
-
+from .formats.collada import surface_of_dae
+from .formats.off import read_off
+from .formats.package_3mf import unit_of_3mf
+from .formats.ply import read_ply
+from .formats.wavefront import read_obj
 
 #: Largest file, also unpacked or with the files it refers to [bytes], and largest number of
 #: faces that are read: two million triangles take 100 MB as binary and some 400 MB as text.
@@ -35,6 +41,12 @@ MAX_DEPTH = 64
 BINARY_STL = 'binary stl'
 STL_HEADER = 84
 STL_RECORD = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('rest', '<u2')])
+#: How files begin that stand in the place of a mesh, and what they are.
+NOT_FILES = {
+    b'version https://git-lfs': 'is a pointer of Git LFS, not the mesh; git lfs pull fetches it',
+    b'<!doctype html': 'is a web page, not a mesh', b'<html': 'is a web page, not a mesh'}
+#: Readers of formats that need no library.
+OWN_FORMATS = {'obj': read_obj, 'off': read_off, 'ply': read_ply}
 _reading: ContextVar[bool] = ContextVar('reading a mesh', default=False)
 
 
@@ -78,7 +90,7 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
     Returns
     -------
     (V, 3) float
-        Vertices, in the file's unit.
+        Vertices, in metres where the file names its unit (DAE, 3MF), else in that of the file.
     (F, 3) int
         Faces.
 
@@ -96,19 +108,34 @@ def read_triangles(path: str | Path) -> tuple[Array, IntArray]:
         with quiet_reader():
             if ending in SCENES:
                 _check_counts(path, *count_instances(path, ending))
+            if ending in OWN_FORMATS:
+                vertices, faces = OWN_FORMATS[ending](
+                    path.read_bytes(), lambda count: _check_face_count(path, count))
+                return _with_faces(path, vertices, faces)
+            content, unit, parser = None, 1.0, ending
+            if ending in ('dae', 'zae'):
+                (content, unit), parser = surface_of_dae(path), 'dae'
+            elif ending == '3mf':
+                unit = unit_of_3mf(path)
             from .parsing import parse      # with trimesh, which takes half a second to load
-            parts = parse(path, ending, _check_counts, MAX_BYTES, MAX_DEPTH)
+            parts = parse(path, parser, _check_counts, MAX_BYTES, MAX_DEPTH, content)
     except MeshError:
         raise
     except Exception as error:  # whatever the parsers of a dozen formats may raise
         reason = str(error).strip().split('\n')[0][:200] or 'no reason given'
         raise MeshError(f'{path}: cannot be read as {ending.upper()} '
                         f'({type(error).__name__}: {reason})') from None
-    if not parts:
-        raise MeshError(f'{path}: holds no triangles')
     starts = np.cumsum([0] + [len(vertices) for vertices, _ in parts[:-1]])
-    return (np.concatenate([vertices for vertices, _ in parts]),
-            np.concatenate([faces + start for (_, faces), start in zip(parts, starts)]))
+    return _with_faces(
+        path, unit * np.concatenate([np.zeros((0, 3)), *(vertices for vertices, _ in parts)]),
+        np.concatenate([np.zeros((0, 3), np.int64),
+                        *(faces + start for (_, faces), start in zip(parts, starts))]))
+
+
+def _with_faces(path: Path, vertices: Array, faces: IntArray) -> tuple[Array, IntArray]:
+    if not len(faces):
+        raise MeshError(f'{path}: holds no triangles')
+    return vertices, faces
 
 
 def _read_stl(path: Path) -> tuple[Array, IntArray]:
@@ -125,7 +152,7 @@ def _check_file(path: Path) -> str:
     if not path.is_file():
         raise MeshError(f'{path}: is not a file')
     ending = path.suffix.lower().lstrip('.')
-    if ending != 'stl' and ending not in mesh_formats():
+    if ending not in ('stl', *OWN_FORMATS) and ending not in mesh_formats():
         raise MeshError(f'{path}: unknown mesh format {ending!r}; allowed are '
                         f'{", ".join(mesh_formats())}')
     try:
@@ -139,6 +166,9 @@ def _check_file(path: Path) -> str:
         raise MeshError(f'{path}: cannot be read ({error})') from None
     if size == 0:
         raise MeshError(f'{path}: is empty')
+    for start, what in NOT_FILES.items():
+        if head.lstrip()[:64].lower().startswith(start):
+            raise MeshError(f'{path}: {what}')
     if size > MAX_BYTES:
         raise MeshError(f'{path}: has {size / 1e6:.0f} MB, allowed are {MAX_BYTES / 1e6:.0f} MB')
     count = declared_faces(head, ending, size)
@@ -203,6 +233,10 @@ def _count_gltf(path: Path, ending: str) -> tuple[int, int]:
             told = json.loads(stream.read(size))
         else:
             told = json.load(stream)
+    version = str(told.get('asset', {}).get('version', '2.0'))
+    if not version.startswith('2'):
+        raise ValueError(f'it is of version {version}, allowed is 2')
+    _check_gltf(told)
     counts = [max(0, int(accessor['count'])) for accessor in told.get('accessors', ())]
     faces = []
     for mesh in told.get('meshes', ()):
@@ -213,6 +247,23 @@ def _count_gltf(path: Path, ending: str) -> tuple[int, int]:
             faces[-1] += corners // 3 if part.get('mode', 4) == 4 else corners
     placed = [faces[node['mesh']] for node in told.get('nodes', ()) if 'mesh' in node]
     return len(placed), max(sum(faces), sum(placed))
+
+
+def _check_gltf(told: Mapping[str, Any]) -> None:
+    """Raise ValueError where the parser would give other corners than the file has."""
+    if 'EXT_meshopt_compression' in told.get('extensionsRequired', ()):
+        raise ValueError('it is compressed by meshopt, which is not read')
+    accessors = told.get('accessors', ())
+    for part in (part for mesh in told.get('meshes', ()) for part in mesh['primitives']):
+        if 'KHR_draco_mesh_compression' in part.get('extensions', ()) \
+                and find_spec('DracoPy') is None:
+            raise ValueError('it is compressed by Draco, which needs the package DracoPy')
+        for index in (part['attributes'].get('POSITION'), part.get('indices')):
+            if index is not None and 'sparse' in accessors[index]:
+                raise ValueError('it has a sparse accessor, which is not read')
+        index = part['attributes'].get('POSITION')
+        if index is not None and accessors[index].get('normalized'):
+            raise ValueError('its positions are normalised integers, which are not read')
 
 
 def _count_3mf(path: Path) -> tuple[int, int]:
@@ -260,7 +311,11 @@ class _Model3mf:
 
 def _count_dae(path: Path) -> tuple[int, int]:
     import collada
-    scene = collada.Collada(str(path), ignore=[collada.common.DaeError]).scene
+    document = collada.Collada(io.BytesIO(surface_of_dae(path)[0]),
+                               ignore=[collada.common.DaeError])
+    if document.errors:     # the parser would leave out what it cannot read, and say nothing
+        raise document.errors[0]
+    scene = document.scene
     children: dict[Hashable, list[Hashable]] = {}
     faces: dict[Hashable, int] = {}
 

@@ -15,8 +15,11 @@ from .mesh import TriangleMesh
 
 #: Longest that meshing may take [s].
 MESHING_TIME = 120.0
-#: What the mesher's process does.
+#: What the mesher's process does. It ends by itself where nobody is left who would end it.
 MESHER = """
+import signal
+import sys
+signal.alarm(int(sys.argv[1]))
 import numpy as np
 from pytetwild import tetrahedralize
 given = np.load('surface.npz')
@@ -74,7 +77,8 @@ def _run_mesher(given: dict[str, Any]) -> tuple[Array, IntArray]:
     with tempfile.TemporaryDirectory() as folder:
         np.savez(Path(folder, 'surface.npz'), **given)
         try:
-            done = subprocess.run([sys.executable, '-c', MESHER], cwd=folder, text=True,
+            limit = str(int(np.ceil(MESHING_TIME + 1.0)))
+            done = subprocess.run([sys.executable, '-c', MESHER, limit], cwd=folder, text=True,
                                   capture_output=True, timeout=MESHING_TIME)
         except subprocess.TimeoutExpired as error:
             raise MeshError(f'filling the mesh with tetrahedra of '

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+import re
 from urllib.parse import unquote
 
 from ..errors import GripsimError, HandError
@@ -27,11 +28,12 @@ def mesh_finder(urdf: Path, packages: Mapping[str, Path], resolve_uri: Resolver 
     -------
     callable
         Takes a path relative to the URDF, an absolute one, or a ``package://`` or ``file://``
-        URI. A package that nobody knows is looked for among the folders around the URDF: its
-        own sources are most often there. It raises HandError or MeshError where there is no
-        such file.
+        URI; Gazebo's ``model://`` is taken for ``package://``. A package that nobody knows is
+        looked for among the folders around the URDF: its own sources are most often there. It
+        raises HandError or MeshError where there is no such file.
     """
     def find(uri: str) -> Path:
+        uri = uri.replace('model://', 'package://', 1) if uri.startswith('model://') else uri
         near = urdf.parent / uri
         if '://' not in uri and near.is_file():
             return near
@@ -56,10 +58,23 @@ def mesh_finder(urdf: Path, packages: Mapping[str, Path], resolve_uri: Resolver 
 
 
 def package_beside(urdf: Path, name: str) -> Path | None:
-    """Return the folder called like a package that a file is in, or that is beside one of them."""
+    """
+    Return the folder of a package that a file is in, or that is beside one of them.
+
+    It is called like the package, or its ``package.xml`` is: clones have names of their own.
+    """
     for folder in urdf.absolute().parents:
-        if folder.name == name:
+        if folder.name == name or _names(folder / 'package.xml', name):
             return folder
         if (folder / name).is_dir():
             return folder / name
     return None
+
+
+def _names(manifest: Path, name: str) -> bool:
+    """Return whether a package's manifest is there and says that it is of this name."""
+    try:
+        found = re.search(rb'<name>\s*([^<\s]+)\s*</name>', manifest.read_bytes())
+    except OSError:
+        return False
+    return found is not None and found[1] == name.encode()

@@ -183,7 +183,9 @@ def _find_parts(robot: Robot, tree: KinematicTree, merge_fixed: bool
         if merge_fixed and f > 0 and tree.kind[f] == FIXED:
             above = int(tree.parent[f])
             carrier[f], T_carrier[f] = carrier[above], T_carrier[above] @ tree.T_parent_joint[f]
-        collisions = links[name].visuals if name in visual else links[name].collisions
+        collisions = [shape for shape in (
+            links[name].visuals if name in visual else links[name].collisions)
+            if not _is_a_point(shape)]
         if not collisions:
             continue
         if carrier[f] != f and links[tree.names[carrier[f]]].visuals and not links[name].visuals:
@@ -193,6 +195,13 @@ def _find_parts(robot: Robot, tree: KinematicTree, merge_fixed: bool
         parts.setdefault(tree.names[carrier[f]], []).append(
             Part(name, collisions, T_carrier[f] if carrier[f] != f else None))
     return {name: parts[name] for name in tree.names if name in parts}, tuple(notes)
+
+
+def _is_a_point(shape: Collision) -> bool:
+    """Return whether a primitive has no size at all: balls of radius 0 stand for frames."""
+    sizes = [getattr(shape.geometry, key, None) for key in ('size', 'radius', 'length')]
+    numbers = np.ravel(np.array([size for size in sizes if size is not None], dtype=float))
+    return len(numbers) > 0 and not numbers.any()
 
 
 def _read(path: str | Path) -> bytes:

@@ -9,7 +9,7 @@ import manifold3d
 import numpy as np
 
 from ..arrays import Array
-from ..bodies.loading import load_mesh, repair_mesh
+from ..bodies.loading import MIN_EXTENT, load_mesh, repair_mesh
 from ..bodies.mesh import TriangleMesh
 from ..bodies.reading import quiet_reader, read_triangles
 from ..errors import GripsimError, HandError, MeshError
@@ -67,7 +67,11 @@ def load_shape(name: str, collisions: Sequence[Collision], find: Resolver) -> Li
     MeshError
         A mesh cannot be read, or nothing of the link is as large as 2 mm.
     """
-    return united(name, [_piece(name, collision, find) for collision in collisions])
+    try:
+        return united(name, [_piece(name, collision, find) for collision in collisions])
+    except MeshError as error:
+        reason = str(error).split('; if the unit is wrong')[0]
+        raise MeshError(f'link {name!r}: {reason}') from None
 
 
 def united(name: str, pieces: Sequence[LinkShape]) -> LinkShape:
@@ -177,6 +181,9 @@ def _primitive(name: str, geometry: object) -> TriangleMesh:
         body = trimesh.creation.cylinder(float(str(radius)), float(length), sections=ROUND_SIDES)
     else:
         body = trimesh.creation.icosphere(BALL_SUBDIVISIONS, float(str(radius)))
+    mesh = TriangleMesh(body.vertices, body.faces)
+    if mesh.extents.max() < MIN_EXTENT:     # dots that stand for frames are closed as they are
+        return mesh
     return repair_mesh(body.vertices, body.faces).mesh
 
 

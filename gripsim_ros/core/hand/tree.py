@@ -137,6 +137,11 @@ class JointedChain(Protocol):
         """Return the frames whose motion is wanted."""
 
 
+#: Other descriptions of robots, by their first element.
+_OTHERS = {b'sdf': 'Gazebo (SDF)', b'mujoco': 'MuJoCo (MJCF)'}
+#: What of a URDF says how joints are driven and simulated.
+_ELSEWHERE = re.compile(
+    rb'<(transmission|gazebo|ros2_control)\b[^>]*?(?:/>|>.*?</\1\s*>)', re.DOTALL)
 #: Link, parent link and the joint between them; neither for the base.
 _Row = tuple[str, str | None, Joint | None]
 
@@ -158,17 +163,28 @@ def parse_urdf(text: bytes, label: str) -> Robot:
 
     Notes
     -----
-    urdf_parser_py writes a line to standard error for each tag it does not know
-    (``<ros2_control>``, ``<gazebo>``); these are none of the hand's business. Nor are prefixes
-    that the file does not declare (``<drake:declare_convex/>``): ROS and Drake read them, too.
+    urdf_parser_py writes a line to standard error for each tag it does not know; these are none
+    of the hand's business. Nor are transmissions and simulators, of which it does not understand
+    all, nor prefixes that the file does not declare (``<drake:declare_convex/>``), nor a robot
+    without a name, which is called like its file: ROS and Drake read them, too.
     """
     from urdf_parser_py.urdf import URDF
+    other = re.search(rb'<(sdf|mujoco)\b', text)
+    if other is not None and b'<robot' not in text:
+        raise HandError(f'{label}: is a file of {_OTHERS[other[1]]}, allowed is URDF')
     try:
         with contextlib.redirect_stderr(io.StringIO()):
-            return URDF.from_xml_string(_with_prefixes(text))
+            return URDF.from_xml_string(_with_prefixes(_links_and_joints(text, label)))
     except Exception as error:
         reason = ' '.join(str(error).split()) or type(error).__name__
         raise HandError(f'{label}: not a readable URDF: {reason}') from None
+
+
+def _links_and_joints(text: bytes, label: str) -> bytes:
+    """Return a URDF without notes and what moves or simulates it; its robot has a name."""
+    text = _ELSEWHERE.sub(b'', re.sub(rb'<!--.*?-->', b'', text, flags=re.DOTALL))
+    name = re.sub(rb'\W', b'_', label.split('.')[0].encode())
+    return re.sub(rb'<robot\b(?![^>]*\sname\s*=)', b'<robot name="%b"' % name, text, count=1)
 
 
 def _with_prefixes(text: bytes) -> bytes:
@@ -222,6 +238,7 @@ def build_tree(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> Ki
     for joint in robot.joints:
         children.setdefault(joint.parent, []).append(joint)
     rows = _walk(base_link, children)
+    _check_joints(robot, [joint for _, _, joint in rows if joint is not None])
     by_name = {joint.name: joint for joint in robot.joints}
     order = {name: i for i, (name, _, _) in enumerate(rows)}
     joints = [joint for _, _, joint in rows]
@@ -248,7 +265,11 @@ def _check_names(robot: Robot, base_link: str, joint_names: tuple[str, ...]) -> 
             raise HandError(f'joint {name!r} is not in the URDF ({sorted(known)})')
     if len(set(joint_names)) != len(joint_names) or not joint_names:
         raise HandError(f'joints must be a list without repeats, got {list(joint_names)}')
-    for joint in robot.joints:
+
+
+def _check_joints(robot: Robot, joints: Iterable[Joint]) -> None:
+    links = {link.name for link in robot.links}
+    for joint in joints:
         if joint.type not in _KINDS:
             raise HandError(f'joint {joint.name!r} is of type {joint.type!r}; '
                             f'supported are {sorted(_KINDS)}')

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core.errors import GripsimError, HandError
+from ...core.errors import HandError
 from ...core.hand.files import package_beside
 from ...core.hand.tree import parse_hand
 
@@ -19,16 +21,19 @@ if TYPE_CHECKING:
 MOVABLE = ('revolute', 'continuous', 'prismatic')
 
 
-def urdf_text(path: Path, packages: Mapping[str, Path]) -> bytes:
+def urdf_text(path: Path, packages: Mapping[str, Path],
+              arguments: Mapping[str, str] | None = None) -> bytes:
     """
     Return the text of a URDF; that of a xacro file is worked out.
 
     Parameters
     ----------
     path : Path
-        A file that ends in ``.xacro`` is expanded with the defaults of its arguments.
+        A file that ends in ``.xacro`` is expanded.
     packages : mapping
         Folders of packages by name, for ``$(find …)``.
+    arguments : mapping, optional
+        Of the xacro, by name; others have their defaults.
 
     Raises
     ------
@@ -47,19 +52,27 @@ def urdf_text(path: Path, packages: Mapping[str, Path]) -> bytes:
                         'pip install xacro') from None
     if not path.is_file():
         raise HandError(f'cannot read {path}: there is no such file')
+    missing: list[HandError] = []
     try:
-        with _packages_found(path, packages):
-            return xacro.process_file(str(path)).toxml().encode()
-    except GripsimError:
-        raise
+        with _packages_found(path, packages, missing), redirect_stderr(StringIO()):
+            return xacro.process_file(str(path), mappings=dict(arguments or {})).toxml().encode()
     except (Exception, SystemExit) as error:   # whatever expressions of the file may raise
+        if missing:         # xacro wraps it
+            raise missing[0] from None
         reason = ' '.join(str(error).split())[:300] or type(error).__name__
-        raise HandError(f'{path.name}: xacro cannot work it out: {reason}') from None
+        wanted = re.search(r'Undefined substitution argument (\w+)', reason)
+        told = f'; give it with --arg {wanted[1]}:=VALUE' if wanted else ''
+        raise HandError(f'{path.name}: xacro cannot work it out: {reason}{told}') from None
 
 
 @contextmanager
-def _packages_found(path: Path, packages: Mapping[str, Path]) -> Iterator[None]:
-    """Let ``$(find …)`` look at the named folders, then around the file, then at ROS."""
+def _packages_found(path: Path, packages: Mapping[str, Path], missing: list[HandError]
+                    ) -> Iterator[None]:
+    """
+    Let ``$(find …)`` look at the named folders, then around the file, then at ROS.
+
+    What is not found there is put into ``missing``.
+    """
     from xacro import substitution_args
     before = substitution_args._eval_find
 
@@ -72,9 +85,10 @@ def _packages_found(path: Path, packages: Mapping[str, Path]) -> Iterator[None]:
         try:
             return str(before(name))
         except (Exception, SystemExit):
-            raise HandError(f'{path.name}: no package {name!r} is installed here, and no folder '
-                            'around the file is called so; name it with --package '
-                            f'{name}=DIR') from None
+            missing.append(HandError(
+                f'{path.name}: no package {name!r} is installed here, and no folder around the '
+                f'file is called so; name it with --package {name}=DIR'))
+            raise missing[0] from None
     substitution_args._eval_find = find
     try:
         yield
@@ -98,15 +112,19 @@ def find_base(robot: Any, label: str) -> str:
     children: dict[str, list[Any]] = {}
     for joint in robot.joints:
         children.setdefault(joint.parent, []).append(joint)
-    roots = [link.name for link in robot.links
-             if link.name not in {joint.child for joint in robot.joints}]
+    if not robot.links:
+        raise HandError(f'{label}: it has no links; a xacro that only defines a macro is to be '
+                        'called by another, which is the file to name here')
+    links = {link.name: link for link in robot.links}
+    placed = {joint.child for joint in robot.joints if joint.parent in links}   # Drake's world: no
+    roots = [name for name in links if name not in placed]
     if len(roots) != 1:
         raise HandError(f'{label}: one root link is needed, got {sorted(roots)}')
 
     def moves(link: str) -> bool:
         return any(joint.type in MOVABLE or moves(joint.child)
                    for joint in children.get(link, []))
-    links, name, fixed_above = {link.name: link for link in robot.links}, roots[0], list[str]()
+    name, fixed_above = roots[0], list[str]()
     while True:
         branches = [joint for joint in children.get(name, [])
                     if joint.type in MOVABLE or moves(joint.child)]

@@ -17,6 +17,9 @@ Array = NDArray[np.float64]
 #: Reach of a link over that of the farthest one moved by the same joints from which it is a
 #: finger of its own [-]: bars of a linkage are shorter.
 FINGER_REACH = 0.8
+#: Turn by which it is tried whether a link turns in place [rad], and the distance of its middle
+#: from the axis below which it does, over the diagonal of its box [-].
+SMALL_TURN, IN_PLACE = 1e-3, 0.1
 #: Cosine from which two joints bend a finger in the same plane [-].
 SAME_PLANE = 0.85
 #: Share of a joint's range that it needs on a side to close from its middle to there [-].
@@ -24,6 +27,9 @@ LEAST_ROOM = 0.3
 #: Gap that a finger is worth which closes from its joints' far end to where it is at 0 [m]: most
 #: descriptions have their fingers open at 0, few closed.
 REVERSED_COST = 0.1
+#: Way by which fingertips come together at least as they close: fingers that move side by side
+#: keep their gap but for rounding [m].
+LEAST_CLOSING = 1e-6
 #: Random postures of the other joints in which the direction of closing is looked for.
 POSTURES = 24
 #: Largest bend of a joint between open and closed [rad].
@@ -60,11 +66,12 @@ def find_fingers(hand: HandModel) -> list[FoundFinger]:
 
     A finger ends with a link that moves and carries no other. Of those on one branch the one that
     reaches farthest counts, and of several moved by the same joints those that reach about as far
-    as the farthest: the others are bars of a linkage.
+    as the farthest: the others are bars of a linkage. What turns about its own middle, as the
+    propeller that shows a servo's motion, is none.
     """
     above = _links_above(hand)
     leaves = [i for i in range(len(hand.links)) if hand.moves_link[i].any()
-              and not any(i in chain for chain in above)]
+              and not any(i in chain for chain in above) and not _turns_in_place(hand, i)]
     T = forward_kinematics(hand, start_posture(hand)[None])[0]
     middle = hand.links[hand.palm_index].mesh.vertices.mean(axis=0)
     reach = {i: float(np.linalg.norm(apply(T[i], hand.links[i].mesh.vertices) - middle,
@@ -82,6 +89,18 @@ def find_fingers(hand: HandModel) -> list[FoundFinger]:
     chosen = [i for i in chosen
               if reach[i] >= FINGER_REACH * farthest[tuple(hand.moves_link[i])]]
     return [_finger(hand, i) for i in chosen]
+
+
+def _turns_in_place(hand: HandModel, link: int) -> bool:
+    """Return whether a link is moved by one joint alone, and its middle next to nothing by it."""
+    joints = np.flatnonzero(hand.moves_link[link])
+    if len(joints) != 1 or hand.prismatic[joints[0]]:
+        return False
+    mesh, q = hand.links[link].mesh, np.tile(start_posture(hand), (2, 1))
+    q[1, joints[0]] += SMALL_TURN
+    T = forward_kinematics(hand, q)[:, link]
+    way = np.linalg.norm(np.diff(apply(T, box_middle(mesh)[None])[:, 0], axis=0))
+    return bool(way < IN_PLACE * SMALL_TURN * mesh.diagonal)
 
 
 def _links_above(hand: HandModel) -> list[list[int]]:
@@ -175,9 +194,10 @@ def _posed(bend: Bend, posture: Array, bending: list[int]) -> Bend:
 
 
 def _cost(gaps: Array) -> float:
-    """Return the least gap of a closing; a metre more where it is that of the open hand."""
+    """Return the least gap of a closing; a metre more where the open hand's is no wider."""
     nearest = int(gaps.argmin())
-    return float(gaps[nearest]) + (1.0 if nearest == 0 else 0.0) - 1e-3 * nearest / STEPS
+    parted = gaps[0] - gaps[nearest] < LEAST_CLOSING
+    return float(gaps[nearest]) + (1.0 if parted else 0.0) - 1e-3 * nearest / STEPS
 
 
 def _tip_gaps(hand: HandModel, fingers: list[FoundFinger], bend: Bend) -> Array:

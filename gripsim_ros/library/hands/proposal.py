@@ -29,6 +29,8 @@ RUBBER = {'youngs_modulus': 2.0e6, 'poisson_ratio': 0.45, 'thickness': 0.003,
 STIFFNESS, EFFORTS, SPEEDS = (20.0, 2000.0), (2.0, 40.0), (1.0, 0.05)
 #: Efforts above are placeholders [N m, N].
 MOST_EFFORTS = (100.0, 1000.0)
+#: Largest number of fingers: ways in which they may close grow by it to the power of two.
+MOST_FINGERS = 8
 #: Digits of what is written.
 DIGITS = 4
 
@@ -43,7 +45,8 @@ class Proposal:
 
 
 def propose_hand(description: Path, out: Path, base: str = '',
-                 packages: Mapping[str, Path] | None = None) -> Proposal:
+                 packages: Mapping[str, Path] | None = None,
+                 arguments: Mapping[str, str] | None = None) -> Proposal:
     """
     Write a first configuration of the hand of a URDF or xacro file.
 
@@ -57,6 +60,8 @@ def propose_hand(description: Path, out: Path, base: str = '',
         The palm; '' to find it.
     packages : mapping
         Folders of packages by name.
+    arguments : mapping
+        Of a xacro file, by name.
 
     Returns
     -------
@@ -68,7 +73,7 @@ def propose_hand(description: Path, out: Path, base: str = '',
         The description cannot be used, or is none of a hand with two or more fingers.
     """
     packages = {name: Path(folder) for name, folder in (packages or {}).items()}
-    text = urdf_text(description, packages)
+    text = urdf_text(description, packages, arguments)
     urdf = description
     if description.suffix == '.xacro':
         urdf = out.with_suffix('.urdf')
@@ -141,7 +146,12 @@ def _filled(facts: dict[str, Any], hand: HandModel) -> tuple[dict[str, Any], lis
     if len(fingers) < 2:
         raise HandError(f'hand {hand.name!r}: {len(fingers)} finger found below '
                         f'{hand.base_link!r}, two or more are needed '
-                        f'(links with shapes: {_few(list(hand.link_names))})')
+                        f'(--base LINK names the palm; links with shapes: '
+                        f'{_few(list(hand.link_names))})')
+    if len(fingers) > MOST_FINGERS:
+        raise HandError(f'hand {hand.name!r}: {len(fingers)} fingers found below '
+                        f'{hand.base_link!r}, {MOST_FINGERS} are allowed: where these are several '
+                        'hands, --base LINK names the palm of one')
     bend = closing_bend(hand, fingers)
     surfaces = _surfaces(hand, fingers, bend)
     links = tuple(make_link(link.name, link.mesh, surfaces.get(link.name, {}), {})

@@ -56,6 +56,24 @@ def test_help_imports_nothing_heavy():
     assert run.stdout.splitlines()[-1] == '[]', run.stderr
 
 
+@pytest.mark.parametrize('thread, ended', [('compliance', False), ('other', True)])
+def test_a_preparation_that_nobody_waits_for_does_not_outlive_the_answer(thread, ended):
+    code = ('import atexit, sys, threading, time\n'
+            'import gripsim_ros.apps.cli.main as m\n'
+            'def guarded(*_):\n'
+            f'    threading.Thread(target=time.sleep, args=(60,), name={thread!r},\n'
+            '                     daemon=True).start()\n'
+            '    print("answer")\n'
+            '    return 2\n'
+            'm._guarded = guarded\n'
+            'atexit.register(lambda: print("interpreter ended"))\n'
+            'sys.argv = ["gripsim", "plan"]\n'
+            'sys.exit(m.main())\n')
+    run = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True, timeout=50)
+    assert run.returncode == 2, run.stderr
+    assert run.stdout.splitlines() == ['answer'] + ['interpreter ended'] * ended
+
+
 def test_version_is_printed():
     from gripsim_ros import __version__
     assert gripsim('--version') == (0, f'{__version__}\n', '')

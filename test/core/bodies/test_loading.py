@@ -62,7 +62,7 @@ def test_every_format_gives_the_same_body(tmp_path, ending):
             (tmp_path / name.replace('model.gltf', 'body.gltf')).write_bytes(data)
     else:
         path = write(APPLE, tmp_path / f'body.{ending}')
-    loaded = load_mesh(path)
+    loaded = load_mesh(path, 1000.0 if ending == '3mf' else 1.0)     # trimesh writes millimetres
     assert len(loaded.mesh.faces) == len(APPLE.faces)
     assert len(loaded.mesh.vertices) == len(APPLE.vertices)
     assert_allclose(loaded.mesh.volume, APPLE.volume, rtol=RTOL_FLOAT32)
@@ -143,7 +143,7 @@ def test_a_broken_file_says_nothing_but_its_error(tmp_path):
 
 
 def test_the_readers_log_and_warnings_are_not_heard(tmp_path, monkeypatch, caplog, recwarn):
-    path = write(BOX, tmp_path / 'box.obj')
+    path = write(BOX, tmp_path / 'box.glb')
     parse = parsing.trimesh.load
 
     def noisy(*arguments, **options):
@@ -331,10 +331,11 @@ def test_a_speck_beside_a_scan_and_parts_in_a_row_are_one_body():
         assert told == (f'took {count} separate pieces as one body',)
 
 
-def test_overlapping_pieces_are_mentioned():
-    loaded = repair_mesh(*joined(shapes.sphere(0.04, 0.01),
-                                 moved(shapes.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
+def test_overlapping_pieces_that_are_not_united_are_mentioned():
+    hollow = (shapes.sphere(0.04, 0.01), shapes.sphere(0.01, 0.004).with_flipped_faces())
+    loaded = repair_mesh(*joined(*hollow, moved(shapes.sphere(0.04, 0.01), 0.05, 0.0, 0.0)))
     assert any('parts overlap' in said for said in loaded.repairs)
+    assert not any('united' in said for said in loaded.repairs)
 
 
 def test_a_stray_triangle_is_dropped():

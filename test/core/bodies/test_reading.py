@@ -206,3 +206,45 @@ def test_a_binary_stl_file_is_read_without_trimesh(tmp_path):
             'assert read_triangles(sys.argv[1])[1].tolist() == [[0, 1, 2]]; '
             'assert "trimesh" not in sys.modules and "scipy.optimize" not in sys.modules')
     subprocess.run([sys.executable, '-c', code, str(path)], check=True)
+
+
+def test_a_gltf_of_the_first_version_is_told(tmp_path):
+    def change(told):
+        told.update(asset={'version': '1.0'}, meshes={'box': {'primitives': []}})
+    path = gltf_of(tmp_path / 'old.gltf', change)
+    with pytest.raises(MeshError, match='it is of version 1.0, allowed is 2'):
+        read_triangles(path)
+
+
+@pytest.mark.parametrize('name, message', [
+    ('KHR_draco_mesh_compression', 'compressed by Draco, which needs the package DracoPy'),
+    ('EXT_meshopt_compression', 'compressed by meshopt, which is not read')])
+def test_a_compressed_gltf_is_told(tmp_path, monkeypatch, name, message):
+    def change(told):
+        told['extensionsRequired'] = [name]
+        told['meshes'][0]['primitives'][0]['extensions'] = {name: {}}
+    monkeypatch.setattr(reading, 'find_spec', lambda name: None)
+    with pytest.raises(MeshError, match=message):
+        read_triangles(gltf_of(tmp_path / 'small.gltf', change))
+
+
+@pytest.mark.parametrize('key, value, message', [
+    ('sparse', {'count': 1}, 'has a sparse accessor, which is not read'),
+    ('normalized', True, 'positions are normalised integers, which are not read')])
+def test_positions_that_the_parser_would_get_wrong_are_refused(tmp_path, key, value, message):
+    def change(told):
+        index = told['meshes'][0]['primitives'][0]['attributes']['POSITION']
+        told['accessors'][index][key] = value
+    with pytest.raises(MeshError, match=message):
+        read_triangles(gltf_of(tmp_path / 'odd.gltf', change))
+
+
+@pytest.mark.parametrize('ending', ['obj', 'stl', 'ply', 'dae', 'glb'])
+@pytest.mark.parametrize('text, message', [
+    ('version https://git-lfs.github.com/spec/v1\noid sha256:4f91\nsize 444915\n',
+     'is a pointer of Git LFS, not the mesh; git lfs pull fetches it'),
+    ('\n<!DOCTYPE html>\n<html><body>404</body></html>', 'is a web page, not a mesh')])
+def test_what_stands_in_the_place_of_a_mesh_is_told(tmp_path, ending, text, message):
+    (tmp_path / f'body.{ending}').write_text(text)
+    with pytest.raises(MeshError, match=message):
+        read_triangles(tmp_path / f'body.{ending}')

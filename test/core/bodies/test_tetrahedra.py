@@ -30,3 +30,16 @@ def test_a_mesher_that_ends_early_is_told_by_its_cause(monkeypatch, code, stderr
         returncode=code, stderr=stderr))
     with pytest.raises(MeshError, match=words):
         tetrahedra.fill_with_tetrahedra(shapes.box([0.04, 0.05, 0.06]), 0.03, 1e-3)
+
+
+def test_a_mesher_that_nobody_waits_for_ends_by_itself(monkeypatch):
+    run = tetrahedra.subprocess.run
+
+    def slow(command, timeout, **options):
+        assert timeout == 0.5
+        script = command[2].replace('from pyt', 'import time; time.sleep(60)\nfrom pyt')
+        return run([*command[:2], script, *command[3:]], timeout=30.0, **options)
+    monkeypatch.setattr(tetrahedra.subprocess, 'run', slow)
+    monkeypatch.setattr(tetrahedra, 'MESHING_TIME', 0.5)
+    with pytest.raises(MeshError, match='meshing was ended by SIGALRM'):
+        tetrahedra.fill_with_tetrahedra(shapes.box([0.04, 0.05, 0.06]), 0.03, 1e-3)

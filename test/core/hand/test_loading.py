@@ -6,8 +6,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 import trimesh
 
-from gripsim_ros.core.errors import HandError
+from gripsim_ros.core.errors import HandError, MeshError
 from gripsim_ros.core.hand import HandModel, Pad
+from gripsim_ros.core.hand.tree import parse_urdf
 from gripsim_ros.library.resources import load_default_hand
 
 ATOL_ROUNDOFF = 1e-9
@@ -207,6 +208,58 @@ def test_prefixes_that_nobody_declares_are_no_obstacle(tmp_path):
     assert hand.name == 'gripper'
 
 
+@pytest.mark.parametrize('elsewhere', [
+    '<transmission type="t/Wrist" name="w"><rightActuator name="l"/></transmission>',
+    '<!-- <transmission> --><transmission name="a"/>', '<gazebo reference="a/b"><x/></gazebo>'])
+def test_what_drives_and_simulates_joints_is_no_obstacle(tmp_path, elsewhere):
+    hand = load_changed(tmp_path, [('</robot>', f'{elsewhere}</robot>')])
+    assert hand.name == 'gripper' and 'right_tip' in hand.link_names
+
+
+def test_a_robot_without_a_name_is_called_like_its_file():
+    robot = parse_urdf(b'<?xml version="1.0"?>\n<robot version="1.0"><link name="name"/></robot>',
+                       'my hand.urdf.xacro')
+    assert robot.name == 'my_hand' and [link.name for link in robot.links] == ['name']
+
+
+def test_joints_beside_the_hand_may_be_of_any_kind(tmp_path):
+    hand = load_changed(tmp_path, [('</robot>', (
+        '<link name="world"/><joint name="drift" type="floating"><parent link="world"/>'
+        '<child link="lost"/></joint></robot>'))])
+    assert hand.name == 'gripper'
+
+
+@pytest.mark.parametrize('text, name', [
+    ('<sdf version="1.6"><model name="hand"/></sdf>', r'Gazebo \(SDF\)'),
+    ('<mujoco model="hand"><worldbody/></mujoco>', r'MuJoCo \(MJCF\)')])
+def test_other_descriptions_of_robots_are_told(text, name):
+    with pytest.raises(HandError, match=f'hand.xml: is a file of {name}, allowed is URDF'):
+        parse_urdf(f'<?xml version="1.0"?>{text}'.encode(), 'hand.xml')
+
+
+def test_a_dot_that_stands_for_a_frame_is_no_obstacle(tmp_path):
+    hand = load_changed(tmp_path, [('</robot>', (
+        '<link name="dot"><collision><geometry><box size="0.001 0.001 0.001"/></geometry>'
+        '</collision></link><joint name="glue" type="fixed"><parent link="left"/>'
+        '<child link="dot"/></joint></robot>'))])
+    np.testing.assert_allclose(hand.links[hand.link_index('dot')].mesh.extents, 0.001)
+
+
+@pytest.mark.parametrize('shape', [
+    '<sphere radius="0.0"/>', '<box size="0 0 0"/>', '<cylinder radius="0" length="0"/>'])
+def test_a_shape_without_any_size_is_none(tmp_path, shape):
+    hand = load_changed(tmp_path, [('</robot>', (
+        f'<link name="dot"><collision><geometry>{shape}</geometry></collision></link>'
+        '<joint name="glue" type="fixed"><parent link="left"/><child link="dot"/></joint>'
+        '</robot>'))])
+    assert 'dot' not in hand.link_names
+
+
+def test_a_link_in_another_unit_is_named(tmp_path):
+    with pytest.raises(MeshError, match="link 'body': the largest extent is 40 m, .* to 5 m$"):
+        load_changed(tmp_path, [('<mesh filename="block.stl"/>', '<box size="10 20 40"/>')])
+
+
 URDF_FAULTS = {
     'not a readable URDF': [('</robot>', '')],
     "joint 'swing' is not in the URDF": [('"swing" type', '"swung" type'),
@@ -337,12 +390,29 @@ def test_a_file_that_names_its_urdf_is_enough(tmp_path):
         HandModel.load(config)
 
 
+@pytest.mark.parametrize('name, found', [('hand_description', True), ('hand', False)])
+def test_a_clone_of_another_name_is_found_by_its_manifest(tmp_path, name, found):
+    hand_cases.write_hand(tmp_path / 'Clone_1' / 'urdf', hand_cases.GRIPPER_URDF.replace(
+        'block.stl', f'package://{name}/urdf/block.stl'))
+    (tmp_path / 'Clone_1' / 'package.xml').write_text(
+        '<package format="3"><name>\n  hand_description </name></package>')
+    own = tmp_path / 'own.yaml'
+    own.write_text('urdf: Clone_1/urdf/hand.urdf\n'
+                   + (tmp_path / 'Clone_1' / 'urdf' / 'hand.yaml').read_text())
+    if found:
+        assert 'right_tip' in HandModel.load(own).link_names
+    else:
+        with pytest.raises(HandError, match='no folder around the URDF is called so'):
+            HandModel.load(own)
+
+
+@pytest.mark.parametrize('scheme', ['package', 'model'])
 @pytest.mark.parametrize('packages', [{}, {'robot_package': 'robot'}])
-def test_packages_are_named_or_found_around_the_urdf(tmp_path, packages):
+def test_packages_are_named_or_found_around_the_urdf(tmp_path, packages, scheme):
     name = 'robot_package' if packages else 'robot'
     urdf, config, _ = hand_cases.write_hand(
         tmp_path / 'robot', hand_cases.GRIPPER_URDF.replace('block.stl',
-                                                            f'package://{name}/block.stl'))
+                                                            f'{scheme}://{name}/block.stl'))
     own = tmp_path / 'own.yaml'
     own.write_text(f'urdf: robot/hand.urdf\npackages: {packages}\n' + config.read_text())
     assert 'right_tip' in HandModel.load(own).link_names

@@ -30,6 +30,8 @@ MIN_FLATNESS = 1e-6
 #: Pieces whose boxes are farther apart than this share of the whole diagonal are several bodies:
 #: slits between parts of one thing are narrower.
 APART = 0.02
+#: Largest number of pieces of a mesh: each is compared with all others.
+MAX_PIECES = 10_000
 #: Share of the largest volume below which a piece is a speck of a scan, wherever it lies.
 SPECK = 0.01
 
@@ -53,8 +55,12 @@ def orient_shells(draft: Draft) -> Draft:
     Raises
     ------
     MeshError
-        No shell encloses a volume: the mesh is flat; or its pieces lie apart: several bodies.
+        No shell encloses a volume: the mesh is flat; or its pieces lie apart: several bodies; or
+        there are more than ``MAX_PIECES``.
     """
+    count = int(draft.table.labels.max()) + 1
+    if count > MAX_PIECES:
+        raise MeshError(f'the mesh falls into {count} pieces, allowed are {MAX_PIECES}')
     draft, shells = _drop_flat_shells(draft)
     labels = draft.table.labels
     inside = _containment(shells)
@@ -126,13 +132,19 @@ def _check_one_body(draft: Draft, pieces: list[TriangleMesh]) -> None:
 def _containment(shells: list[TriangleMesh]) -> BoolArray:
     """Return whether shell i lies wholly inside shell j, (S, S)."""
     inside = np.zeros((len(shells), len(shells)), dtype=bool)
+    bounds = np.array([shell.bounds for shell in shells])
+    lower, upper = bounds[:, 0], bounds[:, 1]
     for i, inner in enumerate(shells):
-        for j, outer in enumerate(shells):
-            if i != j and (outer.bounds[0] <= inner.bounds[0]).all() \
-                    and (inner.bounds[1] <= outer.bounds[1]).all():
-                numbers = winding_numbers(_samples(inner), outer.triangles)
-                inside[i, j] = np.all(np.abs(numbers) > 0.5)
+        around = (lower <= lower[i]).all(axis=1) & (upper[i] <= upper).all(axis=1)
+        for j in np.flatnonzero(around).tolist():
+            inside[i, j] = i != j and _holds(shells[j], _samples(inner))
     return inside
+
+
+def _holds(outer: TriangleMesh, samples: Array) -> bool:
+    """Return whether all points lie inside; most specks of a scan are told by their first."""
+    return all(np.all(np.abs(winding_numbers(some, outer.triangles)) > 0.5)
+               for some in (samples[:1], samples[1:]))
 
 
 def _samples(shell: TriangleMesh) -> Array:

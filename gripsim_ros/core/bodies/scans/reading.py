@@ -1,17 +1,22 @@
 """Points from files: PLY clouds, and arrays as CSV, text or NPY."""
 
 from pathlib import Path
+import re
 
 import numpy as np
 
 from ...arrays import Array
 from ...errors import ShapeError
-from ..reading import declared_faces, quiet_reader
+from ..formats.ply import read_ply
+from ..reading import quiet_reader
 
 #: Largest file [bytes] and largest number of points that are read.
 MAX_BYTES, MAX_POINTS = 500_000_000, 2_000_000
 #: Endings of files that hold points; of text, columns stand apart by commas or blanks.
 TEXT_ENDINGS = ('csv', 'txt', 'xyz')
+#: Bytes within which the head of a PLY file ends, and what in it announces faces.
+MAX_HEAD = 65536
+_FACES = re.compile(rb'^element[ \t]+(?:face|tristrips)[ \t]+(\d+)', re.MULTILINE)
 POINT_ENDINGS = (*TEXT_ENDINGS, 'npy', 'ply')
 
 
@@ -64,7 +69,8 @@ def has_faces(path: str | Path) -> bool:
     if Path(path).suffix.lower() != '.ply':
         return False
     with Path(path).open('rb') as stream:
-        return declared_faces(stream.read(4096), 'ply', 0) > 0
+        head = stream.read(MAX_HEAD).partition(b'end_header')[0]
+    return any(int(count) > 0 for count in _FACES.findall(head))
 
 
 def _read_text(path: Path) -> Array:
@@ -96,11 +102,8 @@ def _read_array(path: Path) -> Array:
 
 
 def _read_cloud(path: Path) -> Array:
-    import trimesh
     with quiet_reader():
-        loaded = trimesh.load(str(path), file_type='ply', process=False, maintain_order=True,
-                              skip_materials=True)
-    return np.asarray(loaded.vertices)
+        return read_ply(path.read_bytes(), lambda count: None)[0]
 
 
 _READERS = {'npy': _read_array, 'ply': _read_cloud}

@@ -28,6 +28,15 @@ def test_only_a_ply_file_announces_faces(tmp_path, name, faces, announced):
     assert has_faces(path) is announced
 
 
+@pytest.mark.parametrize('old, new', [
+    ('element face', 'element tristrips'),
+    ('element vertex', f'comment {"x" * 9000}\nelement vertex'),
+    ('\n', '\r\n')])
+def test_faces_are_seen_in_long_heads_and_as_strips(tmp_path, old, new):
+    (tmp_path / 'a.ply').write_bytes(ply(3).replace(old, new).encode())
+    assert has_faces(tmp_path / 'a.ply')
+
+
 @pytest.mark.parametrize('text', [
     '0 1 2\n3 4 5\n', '# note\n0,1,2\n\n3;4;5\n', 'x,y,z\n0,1,2\n3,4,5',
     'x y z i\n0 1 2 9\n3 4 5 9\n'])
