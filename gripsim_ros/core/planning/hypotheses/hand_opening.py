@@ -29,6 +29,8 @@ MOST_POINTS, EVEN_DIRECTIONS = 20_000, 1000
 MOST_ENTRIES = 2_000_000
 #: Smallest difference, across the palm, of the normals of pads that oppose each other [-].
 LEAST_OPPOSITION = 0.5
+#: Postures from open to closed in which that is looked for.
+CLOSING_LOOKS = 13
 
 
 def least_width(mesh: TriangleMesh) -> float:
@@ -99,7 +101,8 @@ def largest_opening(hand: HandModel) -> float:
     Return the largest free gap between the outermost links of two opposed fingers [m].
 
     The gap is taken along the direction, across the palm's axis, in which the two pads
-    oppose each other, with the hand open in any of its preshapes.
+    oppose each other, with the hand open in any of its preshapes; where pads of an open hand all
+    look one way, in which they first oppose each other as it closes.
 
     Parameters
     ----------
@@ -114,17 +117,19 @@ def largest_opening(hand: HandModel) -> float:
 
 def _gaps(hand: HandModel, preshape: Preshape) -> list[float]:
     fingers = moving_fingers(hand, preshape)
-    _, normals = pad_paths(hand, preshape, 2)
+    _, normals = pad_paths(hand, preshape, CLOSING_LOOKS)
     T_palm_link = forward_kinematics(hand, preshape.open[None])[0]
     links = [finger.links[-1] for finger in fingers]
     points = [apply(T_palm_link[link], hand.links[link].mesh.vertices) for link in links]
     gaps = []
     for i, j in combinations(range(len(fingers)), 2):
-        across = normals[i, 0] - normals[j, 0]
-        across = across - (across @ hand.approach) * hand.approach
-        length = float(np.linalg.norm(across))
-        if length >= LEAST_OPPOSITION:
-            gaps.append(float((points[j] @ across).min() - (points[i] @ across).max()) / length)
+        across = normals[i] - normals[j]
+        across = across - (across @ hand.approach)[:, None] * hand.approach
+        lengths = np.linalg.norm(across, axis=1)
+        opposed = np.flatnonzero(lengths >= LEAST_OPPOSITION)
+        if len(opposed):
+            way = across[opposed[0]] / lengths[opposed[0]]
+            gaps.append(float((points[j] @ way).min() - (points[i] @ way).max()))
     return gaps
 
 

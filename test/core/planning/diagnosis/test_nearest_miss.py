@@ -292,6 +292,16 @@ def test_the_opening_is_wider_than_the_preshapes_for_small_objects():
     assert 0.15 < largest_opening(load_default_hand()) < 0.2054
 
 
+def test_a_hand_that_opens_flat_is_as_wide_as_its_fingers_reach():
+    hand = load_default_hand()
+    flat = next(p for p in hand.preshapes if p.name == 'parallel')
+    opened = flat.open.copy()
+    opened[[1, 3, 5]], opened[[2, 4, 6]] = -1.57, 0.0       # fingers to the sides, pads upwards
+    narrow, wide = (largest_opening(replace(hand, preshapes=(preshape,)))
+                    for preshape in (flat, replace(flat, open=opened)))
+    assert narrow + 0.08 < wide < 0.3
+
+
 def test_an_obstacle_around_everything_is_named():
     from gripsim_ros.core.batches import OBSTACLE_BOX
     from gripsim_ros.core.planning import Task
