@@ -12,6 +12,9 @@ from ...numerics.vec3 import Vec3, cross, dot, load_vec3, subtract
 
 #: Grid points along the longest side of a body, and limits of their spacing [-, m].
 POINTS, FINEST, COARSEST = 60, 0.0008, 0.0025
+#: Largest number of grid points, 1 GB with all that is kept on the way, and the factor by which
+#: their spacing grows where there are more: of bodies of half a metre and above.
+MOST_POINTS, COARSER = 2.0 ** 24, 1.1
 #: Width of the band on either side, in spacings: its corners stand for their whole cell.
 WIDTH = 3.0
 #: Difference of distances to triangles that share an edge [m]: the one that faces more tells the
@@ -64,6 +67,8 @@ def distance_band(mesh: TriangleMesh) -> DistanceBand:
 def _build(mesh: TriangleMesh) -> DistanceBand:
     low, high = mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)
     spacing = float(np.clip((high - low).max() / POINTS, FINEST, COARSEST))
+    while np.prod((high - low) / spacing + 2.0 * WIDTH + 4.0) > MOST_POINTS:
+        spacing *= COARSER
     width = WIDTH * spacing
     lower = low - width - spacing
     shape = np.ceil((high + width + spacing - lower) / spacing).astype(np.int64) + 1

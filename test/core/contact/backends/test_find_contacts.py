@@ -62,19 +62,23 @@ def test_a_corner_in_a_cube_leaves_by_the_nearest_face_or_along_the_motion(direc
     assert_allclose(contacts.b_in_a.depths, [0.2] if direction is None else [1.8], atol=ATOL)
 
 
-def test_a_body_of_two_balls_that_cross_is_said_to_cross_and_its_inside_is_their_union():
-    other = BALL.copy()
+@pytest.mark.parametrize('crossing', [('b',), ()], ids=['hollow, not united', 'united'])
+def test_the_inside_of_two_balls_that_cross_is_their_union(crossing):
+    other, hole = BALL.copy(), trimesh.creation.icosphere(1, 0.003)
     other.apply_translation([0.02, 0.0, 0.0])
+    hole.invert()
+    hole.apply_translation([-0.015, 0.018, 0.0])     # a cavity, off the probe's way
+    both = joined(BALL, other, *([hole] if crossing else []))
     rng = np.random.default_rng(1)
     probe = trimesh.creation.icosphere(3, 0.012)
     pose = shifted(0.01, 0.0, 0.0)
-    contacts = find_contacts(body(probe), body(joined(BALL, other)), pose)
-    assert contacts.crossing == ('b',) and contacts.intersecting
+    contacts = find_contacts(body(probe), body(both), pose)
+    assert contacts.crossing == crossing and contacts.intersecting
     points = apply(np.linalg.inv(pose), probe.vertices)
     inside = BALL.contains(points) | other.contains(points)
     assert_array_equal(np.sort(contacts.a_in_b.vertices), np.flatnonzero(inside))
-    along = find_contacts(body(probe), body(joined(BALL, other)), pose, rng.normal(size=3))
-    assert along.crossing == ('b',)
+    along = find_contacts(body(probe), body(both), pose, rng.normal(size=3))
+    assert along.crossing == crossing
     assert_array_equal(np.sort(along.a_in_b.vertices), np.flatnonzero(inside))
 
 

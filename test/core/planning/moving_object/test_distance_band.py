@@ -5,6 +5,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.bodies import TriangleMesh, shapes
+from gripsim_ros.core.planning.moving_object import distance_band as distance_band_module
 from gripsim_ros.core.planning.moving_object.distance_band import (
     closest_on_triangle, distance_at, distance_band)
 
@@ -65,3 +66,19 @@ def test_the_closest_point_of_a_triangle_is_no_farther_than_any_of_its_points():
         inside = np.linalg.lstsq(np.vstack([corners.T, np.ones(3)]), np.append(found, 1.0),
                                  rcond=None)[0]
         assert (inside > -1e-9).all()
+
+
+@pytest.mark.parametrize('size', [[0.3, 0.3, 0.3], [2.0, 0.1, 0.3], [5.0, 5.0, 5.0]])
+def test_a_large_body_has_a_coarser_grid_and_no_larger_one(monkeypatch, size):
+    monkeypatch.setattr(distance_band_module, 'MOST_POINTS', 1e5)
+    band = distance_band(shapes.box(size))
+    assert band.values.size <= 1e5
+    assert band.spacing > distance_band_module.COARSEST
+    assert band.values.min() < 0.0 < band.values.max()
+    middle = np.unravel_index(band.values.argmin(), band.values.shape)
+    assert (np.abs(grid_points(band)[middle]) <= 0.5 * np.array(size)).all()
+
+
+def test_a_body_of_half_a_metre_keeps_its_spacing():
+    n = 0.5 / distance_band_module.COARSEST + 2.0 * distance_band_module.WIDTH + 4.0
+    assert n ** 3 < distance_band_module.MOST_POINTS
