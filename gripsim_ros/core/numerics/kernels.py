@@ -58,9 +58,11 @@ class Kernel(partial[Any]):
         found = vars(self).get('_from_python')
         if found is None:   # two threads may come here at once: the first one's is kept
             compiler = _compiler()
+            from .kernel_cache import heed_what_it_calls
             from .kernel_type import keep_code_alone
             made = keep_code_alone(
                 compiler.njit(no_cfunc_wrapper=True, **self._options)(self._source))
+            heed_what_it_calls(made, self._source)
             found = vars(self).setdefault('_from_python', made)
             self.__setstate__((found, (), {}, vars(self)))  # type: ignore[attr-defined]
         return found
@@ -74,6 +76,8 @@ class Kernel(partial[Any]):
             options = {key: value for key, value in self._options.items() if key != 'nogil'}
             made = _compiler().njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **options)(
                 _renamed(self._source))
+            from .kernel_cache import heed_what_it_calls
+            heed_what_it_calls(made, self._source)
             found = vars(self).setdefault('_from_kernels', made)
         return found
 

@@ -37,6 +37,8 @@ DAMPING_FACTOR = 4.0
 RELATIVE_PIVOT = 1e-12
 #: Ratio to the displacement limits beyond which an iterate has slid away.
 ESCAPE_RATIO = 1.5
+#: Forces of so many tolerances are none: what has slid until it is let go keeps as much.
+LEAST_LOAD = 100.0
 #: Least relative pivot at which the loaded contacts restrain the object.
 MIN_STIFFNESS_RATIO = 1e-8
 
@@ -252,10 +254,12 @@ def next_damping(damping: float, lower: bool) -> float:
 @njit(cache=True, inline='always')
 def utilisation(x: Array, grasp: GraspStiffness) -> float:
     """Return the largest share of a limit used at x; ``inf`` where restraint is lost."""
-    contacts, max_normals, friction, limits, _ = grasp
+    contacts, max_normals, friction, limits, tolerance = grasp
     loads = all_contact_forces(x, contacts, friction)[:, 0]
-    share = excursion(x, limits)
+    share, least = excursion(x, limits), LEAST_LOAD * tolerance * np.abs(contacts[2][:, 0]).sum()
     for i in range(len(loads)):
+        if loads[i] <= least:
+            loads[i] = 0.0
         if loads[i] > max_normals[i] * share:
             share = loads[i] / max_normals[i] if max_normals[i] > 0.0 else np.inf
     return share if is_restrained(contacts, loads) else np.inf
