@@ -101,7 +101,8 @@ def write_hand(clone: Path, hand) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     spec = sdh(hand, MESHES)
     spec.compile()
-    (folder / 'right_hand.xml').write_text(spec.to_xml(), encoding='utf-8')
+    text = spec.to_xml().replace(' input="pos"', '')     # MuJoCo 3.3.2 has but this and no word
+    (folder / 'right_hand.xml').write_text(text, encoding='utf-8')
     facts = {'xml_path': 'assets/hand/sdh/right_hand.xml', 'mocap': True,
              'exclude_table_contact': None, 'finger_prefix': list(FINGERS),
              'valid_body_name': list(BEARING),
@@ -109,26 +110,40 @@ def write_hand(clone: Path, hand) -> None:
     (clone / 'config' / 'hand' / 'sdh.yaml').write_text(json.dumps(facts), encoding='utf-8')
 
 
-def shadow_records(clone: Path, hand: HandModel) -> list[dict]:
-    """Return our verdicts of the published grasps beside what its own evaluation wrote of each."""
+def shadow_records(clone: Path, hand: HandModel, count: int) -> list[dict]:
+    """Return our verdicts of published grasps, so many of each object and scale at most."""
     records = []
     for scene in scenes(clone):
-        files = sorted((clone / GRASPS / 'evaluation' / scene.place).glob('*.npy'))
-        found = [np.load(file, allow_pickle=True).item() for file in files]
+        files = [clone / GRASPS / 'graspdata' / scene.place / f'{k}.npy' for k in range(count)]
+        files = [file for file in files if file.is_file()]
         given = []
-        for entry in found:
-            palm, joints = read_shadow(entry)
+        for file in files:
+            palm, joints = read_shadow(np.load(file, allow_pickle=True).item())
             given.append((palm, np.clip(joints, hand.joint_lower, hand.joint_upper)[None]))
         begin = time.monotonic()
-        ours = evaluate_grasps(scene.body, given, LOADS, hand=hand, close=True) if given else []
-        for file, entry, grasp in zip(files, found, ours):
-            records.append({
-                'object': scene.name, 'scale': scene.scale, 'number': file.stem,
-                'held': bool(entry['succ_flag']), 'margin': grasp.margin, 'stable': grasp.stable,
-                'reason': grasp.reason, **{name: float(entry[name]) for name in METRICS}})
+        ours = evaluate_grasps(scene.body, given, LOADS, hand=hand, close=True)
+        records += [{
+            'object': scene.name, 'scale': scene.scale,
+            'file': str(file.relative_to(clone / GRASPS / 'graspdata')),
+            'margin': grasp.margin, 'stable': grasp.stable, 'reason': grasp.reason,
+            'touch_margin': grasp.closing.touch_margin if grasp.closing else np.nan}
+            for file, grasp in zip(files, ours)]
         print(f'{scene.name} at {scene.scale:g} m: {len(ours)} grasps, '
+              f'{sum(grasp.stable for grasp in ours)} called stable, '
               f'{time.monotonic() - begin:.0f} s', flush=True)
     return records
+
+
+def with_its_own(records: list[dict], clone: Path) -> list[dict]:
+    """Return records of published grasps with what the clone's evaluation wrote of each."""
+    found = []
+    for record in records:
+        file = clone / GRASPS / 'evaluation' / record['file']
+        if file.is_file():
+            entry = np.load(file, allow_pickle=True).item()
+            found.append({**record, 'held': bool(entry['succ_flag']),
+                          **{name: float(entry[name]) for name in METRICS}})
+    return found
 
 
 def compare(records: list[dict]) -> str:
@@ -159,9 +174,10 @@ def main() -> None:
     if not (arguments.folder / OBJECTS).is_dir():
         parser.error(f'{arguments.folder} has no {OBJECTS}')
     if arguments.shadow:
-        records = shadow_records(arguments.folder,
-                                 HandModel.load(arguments.shadow, None, resolve_uri))
-        print(compare(records) if records else
+        hand = HandModel.load(arguments.shadow, None, resolve_uri)
+        records = shadow_records(arguments.folder, hand, arguments.count)
+        records = with_its_own(records, arguments.folder) or records
+        print(compare(records) if 'held' in records[0] else
               f'run its own evaluation first: no results below {GRASPS / "evaluation"}')
     else:
         hand, asked = load_default_hand(), scenes(arguments.folder)
