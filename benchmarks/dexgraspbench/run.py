@@ -12,6 +12,7 @@ found of them.
 import argparse
 import json
 import time
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,12 +22,13 @@ from benchmarks.dexgraspbench.protocol import BEARING, FINGERS, GAIN, run, sdh, 
 from benchmarks.dexgraspbench.scenes import (
     GRASPS, LOADS, OBJECTS, read_shadow, Scene, scenes, written)
 from benchmarks.hold.published import area_under_curve
+from gripsim_ros.core.grasp_theory.grasp_map import joint_torque_map
 from gripsim_ros.core.hand import HandModel
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.resources import load_default_hand, resolve_uri, share_directory
 
-#: Multiples of the planned torques that the joints are sent beyond the grasp for.
-FACTORS = (1.0, 2.0, 4.0)
+#: Multiples of the torques of the planned closing forces, by which joints are sent on.
+FACTORS = (1.0, 2.0)
 #: Time to plan for an object [s].
 BUDGET = 60.0
 #: Its metrics: small is good. Where no fingertip is near enough they are all 2.
@@ -37,10 +39,21 @@ MEANS = (('penetration', 'overlap', 1e3, 'mm'), ('contact distance', 'distance',
 MESHES = share_directory() / 'urdf' / 'meshes'
 
 
+def closing_torques(hand, grasp) -> np.ndarray:
+    """Return the joint torques (J,) [N m] of the forces with which a planned hand has closed."""
+    joints, contacts = grasp.trajectory[-1], grasp.contacts
+    wrenches = np.hstack([[c.closing_force for c in contacts],
+                          [c.closing_torque for c in contacts]])
+    links = np.array([hand.link_index(c.link) for c in contacts])
+    points = np.array([c.point for c in contacts])
+    return joint_torque_map(hand, joints, grasp.T_object_palm, links, points) @ wrenches.ravel()
+
+
 def stages(hand, grasp, factor: float):
     """Return joints before, at and beyond a planned grasp (7,) [rad], by a multiple of torques."""
     at = grasp.trajectory[-1]
-    efforts = np.clip(factor * grasp.grip_efforts, -hand.joint_efforts, hand.joint_efforts)
+    efforts = np.clip(factor * closing_torques(hand, grasp), -hand.joint_efforts,
+                      hand.joint_efforts)
     return grasp.trajectory[0], at, np.clip(at + efforts / GAIN, hand.joint_lower,
                                             hand.joint_upper)
 
@@ -88,7 +101,7 @@ def report(records: list[dict], asked: int) -> str:
         means = ', '.join(
             f'{heading} {scale * np.mean([r[name] for r in rows]):.2f} {unit}'.strip()
             for heading, name, scale, unit in MEANS)
-        lines.append(f'planned torques x {factor:g}: held {sum(r["held"] for r in rows)} of '
+        lines.append(f'closing torques x {factor:g}: held {sum(r["held"] for r in rows)} of '
                      f'{len(rows)}, of first-ranked {sum(r["held"] for r in firsts)} of '
                      f'{len(firsts)}, objects and scales with one held {len(scenes_held)} of '
                      f'{asked}; {means}')
@@ -150,12 +163,16 @@ def compare(records: list[dict]) -> str:
     """Return the area under the curve of each predictor, and what our verdict is worth."""
     held = np.array([r['held'] for r in records], bool)
     areas = {name: area_under_curve([-r[name] for r in records], held) for name in METRICS}
-    areas['margin'] = area_under_curve([r['margin'] for r in records], held)
+    for name in ('margin', 'touch_margin'):
+        areas[name] = area_under_curve(np.nan_to_num([r[name] for r in records]), held)
     stable = np.array([r['stable'] for r in records], bool)
     return (f'{held.sum()} of {len(held)} held; area under the curve: '
             + ', '.join(f'{name.removesuffix("_metric")} {area:.3f}'
                         for name, area in areas.items())
-            + f'; called stable {stable.sum()}, of them held {(stable & held).sum()}')
+            + f'; called stable {stable.sum()}, of them held {(stable & held).sum()}; refused '
+            + ', '.join(f'{count} ({reason})' for reason, count in Counter(
+                r['reason'] for r in records if r['held'] and not r['stable']).most_common())
+            + ' that held')
 
 
 def main() -> None:
