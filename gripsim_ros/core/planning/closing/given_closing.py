@@ -87,7 +87,7 @@ def way_of_finger(hand: HandModel, own: list[int], joints: Array) -> Array:
     Of several that which passes nearest to the given joints (J,) [rad].
     """
     ways = [(p.open[own], p.closed[own]) for p in hand.preshapes if _moves(p, own)]
-    start, end = min(ways, key=lambda way: float(np.abs(_away(*way, joints[own])).max()))
+    start, end = min(ways, key=lambda way: float(np.abs(_away(way[0], way[1], joints[own])).max()))
     return end - start
 
 
