@@ -9,6 +9,7 @@ BENCHMARKS = {
     'compression': 'mechanics.compression',
     'closing_way': 'hold.closing_way',
     'contact': 'contact.compare', 'contact_picture': 'contact.picture',
+    'dexgraspbench': 'dexgraspbench.run',
     'driver': 'hardware.driver', 'fault_figure': 'suite.fault_figure',
     'fem': 'finite_elements.pads', 'fem_body': 'finite_elements.body',
     'fem_centre': 'finite_elements.centre', 'fem_edges': 'finite_elements.edges',
@@ -41,8 +42,8 @@ BENCHMARKS = {
     'trial': 'trials.run'}
 #: What takes long, needs peers or arguments.
 BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
-           'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip', 'fem_over_edges', 'frogger',
-           'fruit',
+           'dexgraspbench', 'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip',
+           'fem_over_edges', 'frogger', 'fruit',
            'hold',
            'hold_blind', 'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',

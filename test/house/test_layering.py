@@ -18,7 +18,7 @@ LAYERS = {
                     '< decimate'),
     'core.hand': ('description, files < tree < outline < shapes < loading '
                   '< model < kinematics < published'),
-    'core.numerics': ('kernel_type < kernels, simd < card, nnls, summation, vec3 '
+    'core.numerics': ('kernel_cache, kernel_type < kernels, simd < card, nnls, summation, vec3 '
                       '< cholesky, rows, socp < complementarity'),
     'core.contact': ('geometry < distance, patches, vertices < stage < published < backends'),
     'core.contact.backends': 'convex < common_plane < find_contacts',

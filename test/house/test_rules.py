@@ -57,9 +57,9 @@ ALGORITHMS = ('core.numerics', 'core.contact.geometry', 'core.contact.distance',
               'core.bodies.repair', 'library.drawing.raster')
 #: What serves an algorithm that has a line, and would be no library's.
 NO_ALGORITHMS = {
-    'core.numerics.kernels', 'core.numerics.kernel_type', 'core.numerics.rows',
-    'core.numerics.card', 'core.contact.geometry.contact_mesh', 'core.contact.geometry.flat_tree',
-    'core.contact.geometry.curved_surface', 'core.contact.distance.clearance_cache',
+    'core.numerics.kernels', 'core.numerics.kernel_cache', 'core.numerics.kernel_type',
+    'core.numerics.rows', 'core.numerics.card', 'core.contact.geometry.contact_mesh',
+    'core.contact.geometry.flat_tree', 'core.contact.geometry.curved_surface', 'core.contact.distance.clearance_cache',
     'core.mechanics.boundary_elements.disk_cache'}
 #: Lines with a figure and without a command that measures it again; may only become fewer.
 WITHOUT_COMMAND = 2

@@ -163,9 +163,8 @@ class GraspEvaluator(AskAndTell):
         if i not in self._touch_margins and not self._stopped and (
                 not self._settlings.unfinished()):
             T, rows = self._grasps[i]
-            way = self.hand.preshapes[self._closings[i].closed().preshape]
             self._touch_margins[i] = touch_margin(
-                self._object, self.hand, T, rows[-1], way.closed - way.open,
+                self._object, self.hand, T, rows[-1], self._closings[i].closed().rates,
                 some_loads(self.load_cases), self.options.closing)
         return self._touch_margins.get(i, np.nan)
 

@@ -26,12 +26,12 @@ from gripsim_ros.core.numerics.kernels import njit
 def twice(x):
     return scaled(x) + scaled(x)
 """
-CALL = '''
+CALL = """
 import sys
 sys.path[:0] = sys.argv[1:]
 import outer
 print(outer.twice(1.0), sum(outer.twice.from_python.stats.cache_hits.values()))
-'''
+"""
 
 
 def run(folder):

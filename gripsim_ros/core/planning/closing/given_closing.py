@@ -42,7 +42,7 @@ class ClosedGrasp:
     opened hand to the gentlest state that holds, or to the one nearest to that, with the object
     at ``T_object_seated (4, 4)`` in its frame as it was found. ``margin`` is the largest
     multiple of the loads that forces within the limits hold there, or that a state on the way
-    held; ``reason`` says why no state holds.
+    held; ``reason`` says why no state holds. ``rates (J,)`` [rad] are the way by which it closed.
     """
 
     preshape: int
@@ -50,6 +50,7 @@ class ClosedGrasp:
     T_object_seated: Array
     margin: float
     reason: str
+    rates: Array
 
 
 def nearest_preshape(hand: HandModel, joints: Array) -> int:
@@ -64,13 +65,34 @@ def nearest_preshape(hand: HandModel, joints: Array) -> int:
         closing[list(finger.joints)] = True
 
     def distance(preshape: Preshape) -> tuple[float, float]:
-        rates = preshape.closed - preshape.open
-        share = (joints - preshape.open) @ rates / max(float(rates @ rates), 1e-12)
-        away = joints - preshape.open - np.clip(share, 0.0, 1.0) * rates
+        away = _away(preshape.open, preshape.closed, joints)
         return (round(float(np.abs(away[~closing]).max(initial=0.0)), 6),
                 float(np.abs(away[closing]).max(initial=0.0)))
 
     return min(range(len(hand.preshapes)), key=lambda i: distance(hand.preshapes[i]))
+
+
+def _away(start: Array, end: Array, joints: Array) -> Array:
+    """Return how far joints (k,) are from the nearest on the straight way from start to end."""
+    rates = end - start
+    share = (joints - start) @ rates / max(float(rates @ rates), 1e-12)
+    away: Array = joints - start - np.clip(share, 0.0, 1.0) * rates
+    return away
+
+
+def way_of_finger(hand: HandModel, own: list[int], joints: Array) -> Array:
+    """
+    Return how a finger's joints (k,) [rad] close by the preshape that moves them.
+
+    Of several that which passes nearest to the given joints (J,) [rad].
+    """
+    ways = [(p.open[own], p.closed[own]) for p in hand.preshapes if _moves(p, own)]
+    start, end = min(ways, key=lambda way: float(np.abs(_away(way[0], way[1], joints[own])).max()))
+    return end - start
+
+
+def _moves(preshape: Preshape, own: list[int]) -> bool:
+    return bool((np.abs(preshape.closed[own] - preshape.open[own]) > 1e-9).any())
 
 
 class GivenClosing(SteppedItem):
@@ -78,7 +100,8 @@ class GivenClosing(SteppedItem):
     The closing of one given grasp: ``question()``, ``answer(state)``, until ``done``.
 
     Each finger opens by the way of its preshape from the joints given until it is free, and
-    closes to the touch. The object gives way to fingers that press it as springs; where it
+    closes to the touch; a finger at the object that its preshape does not move does so by the
+    way of another. The object gives way to fingers that press it as springs; where it
     seats itself the hand closes as on a hypothesis, to the gentlest state that holds.
 
     Parameters
@@ -121,7 +144,8 @@ class GivenClosing(SteppedItem):
         elif closing is not None:
             rows, found = np.array([self._opened, _last_joints(closing)]), closing.hypothesis
         seated = self._given @ inverse(found.T_object_palm)
-        return ClosedGrasp(self._hypothesis.preshape, rows, seated, self._margin, self.reason)
+        return ClosedGrasp(self._hypothesis.preshape, rows, seated, self._margin, self.reason,
+                           self._rates)
 
     def _run(self, joints: Array) -> Steps:
         closing = yield from self._open_and_touch(joints)
@@ -155,6 +179,8 @@ class GivenClosing(SteppedItem):
             for i, finger in enumerate(fingers):
                 if state.clearance[list(finger.links)].min() < self._options.min_clearance:
                     own = list(finger.joints)
+                    if not self._rates[own].any():
+                        self._rates[own] = way_of_finger(hand, own, joints)
                     opened[own] = np.clip(before[own] - steps[i] * self._rates[own],
                                           hand.joint_lower[own], hand.joint_upper[own])
                     steps[i] *= 2.0

@@ -7,9 +7,10 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
+from gripsim_ros.core.hand import Preshape
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspEvaluator, GraspPlanner, rejections, Task
-from gripsim_ros.core.planning.closing.given_closing import nearest_preshape
+from gripsim_ros.core.planning.closing.given_closing import nearest_preshape, way_of_finger
 from gripsim_ros.core.planning.evaluator import RIGID
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import mechanics_options, planner_options
@@ -66,6 +67,49 @@ def test_a_planned_grasp_closed_again_holds_with_the_same_contacts(scene, closed
     assert closed.stable and closed.reason == '' and closed.preshape == planned.preshape
     assert {c.link for c in closed.contacts} == {c.link for c in planned.contacts}
     assert_allclose(closed.closing.joints_closed, planned.trajectory[-1], atol=0.1)
+
+
+def parked_thumb(joints):
+    """Return a hand whose nearest preshape leaves the thumb, and another that moves it."""
+    own = HAND.preshapes[nearest_preshape(HAND, joints)]
+    rows = []
+    for row in (own.open, own.closed):
+        row = row.copy()
+        row[5:] = joints[5:]
+        rows.append(row)
+    turned = own.open.copy()
+    turned[0] += 0.3        # the pivot decides: not that by which the hand closes
+    return replace(HAND, preshapes=(
+        Preshape('parked', *rows), Preshape('turned', turned, turned + own.closed - own.open)))
+
+
+def test_a_finger_at_the_object_closes_though_the_preshape_leaves_it(scene, closed):
+    ball, pipeline, planned = scene
+    joints = planned.trajectory[-1]
+    hand = parked_thumb(joints)
+    assert hand.preshapes[nearest_preshape(hand, joints)].name == 'parked'
+    judge = GraspEvaluator(ball, hand, Task(), planner_options(),
+                           [(planned.T_object_palm, joints[None])], True)
+    run(judge, pipeline)
+    found = judge.ranked()[0]
+    assert found.stable and found.reason == ''
+    assert {c.link for c in found.contacts} == {c.link for c in planned.contacts}
+    assert_allclose(found.margin, closed.margin, rtol=MARGIN_RTOL)
+    assert_allclose(found.closing.touch_margin, closed.closing.touch_margin, rtol=MARGIN_RTOL)
+
+
+def test_of_preshapes_that_move_a_finger_the_nearest_tells_its_way():
+    thumb = [5, 6]
+    for own in HAND.preshapes:
+        if (own.closed != own.open)[thumb].any():
+            joints = own.open + 0.25 * (own.closed - own.open)
+            way = way_of_finger(HAND, thumb, joints)
+            on_it = [p for p in HAND.preshapes
+                     if np.allclose(p.closed[thumb] - p.open[thumb], way)]
+            past = [joints[thumb] - p.open[thumb] for p in on_it]
+            assert min(abs(x * way[1] - y * way[0]) for x, y in past) < 1e-9
+        else:
+            assert (way_of_finger(HAND, thumb, own.open) != 0.0).any()
 
 
 def test_its_margin_is_that_of_a_firmer_grip(closed):

@@ -1,0 +1,1 @@
+"""The field's protocol for grasps of hands with many joints, DexGraspBench."""
