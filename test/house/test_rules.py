@@ -59,8 +59,8 @@ ALGORITHMS = ('core.numerics', 'core.contact.geometry', 'core.contact.distance',
 NO_ALGORITHMS = {
     'core.numerics.kernels', 'core.numerics.kernel_cache', 'core.numerics.kernel_type',
     'core.numerics.rows', 'core.numerics.card', 'core.contact.geometry.contact_mesh',
-    'core.contact.geometry.flat_tree', 'core.contact.geometry.curved_surface', 'core.contact.distance.clearance_cache',
-    'core.mechanics.boundary_elements.disk_cache'}
+    'core.contact.geometry.flat_tree', 'core.contact.geometry.curved_surface',
+    'core.contact.distance.clearance_cache', 'core.mechanics.boundary_elements.disk_cache'}
 #: Lines with a figure and without a command that measures it again; may only become fewer.
 WITHOUT_COMMAND = 2
 COVERED_BY = yaml.safe_load((ROOT / 'test' / 'house' / 'covered_by.yaml').read_text())
