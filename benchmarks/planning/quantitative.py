@@ -2,7 +2,8 @@
 How many grasps of soft bodies are within the range of the model, by each model of plans.
 
 ``python -m benchmarks quantitative [--data FOLDER] [--scans NAME …] [--moduli E …]
-[--hypotheses N]`` takes scans as soft fruit, ``--random N`` that many random bodies instead.
+[--hypotheses N]`` takes scans as soft fruit, ``--files GLOB`` meshes of the folder by their names,
+``--random N`` that many random bodies instead.
 """
 
 import argparse
@@ -30,7 +31,7 @@ def bodies(arguments):
         # The material of the name is not taken.
         yield name.replace(name.split()[1] + ' ', ''), partial(GraspObject, mesh)
     if not arguments.random:
-        for path in sorted(arguments.data.glob('*.ply')):
+        for path in sorted(arguments.data.glob(arguments.files)):
             if not arguments.scans or any(name in path.stem for name in arguments.scans):
                 yield path.stem, partial(load_object, str(path))
 
@@ -39,6 +40,8 @@ def main():
     """Plan for each body and modulus with each model; print shares."""
     parser = argparse.ArgumentParser(description='quantitative grasps of soft bodies')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
+    parser.add_argument('--files', default='*.ply', help='pattern of names in the folder')
+    parser.add_argument('--models', nargs='+', choices=MODELS, default=MODELS)
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e4, 2e5, 2e6])
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--scans', nargs='+', help='of these names; all without')
@@ -46,11 +49,12 @@ def main():
     arguments = parser.parse_args()
     print('| body | E [kPa] | model | grasps | quantitative | at rest | own compliance | '
           's of a core |\n|' + '---|' * 8)
-    totals = {(model, modulus): [0, 0] for model in MODELS for modulus in arguments.moduli}
+    totals = {(model, modulus): [0, 0] for model in arguments.models
+              for modulus in arguments.moduli}
     for name, made in bodies(arguments):
         for modulus in arguments.moduli:
             stuff = replace(find_material('firm_fruit'), youngs_modulus=modulus)
-            for model in MODELS:
+            for model in arguments.models:
                 begin = time.process_time()
                 grasps = plan_grasps(made(stuff), elasticity=model,
                                      hypotheses=arguments.hypotheses, budget=LONG).grasps

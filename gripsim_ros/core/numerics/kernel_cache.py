@@ -54,10 +54,15 @@ def _parts(source: Function, seen: set[types.CodeType]) -> Iterator[bytes]:
         if isinstance(inner, types.FunctionType):
             yield name.encode()
             yield from _parts(inner, seen)
-        elif isinstance(value, (*NUMBERS, tuple)):
+        elif _is_number(value):
             yield f'{name} {value!r}'.encode()
         elif isinstance(value, np.ndarray):
             yield name.encode() + value.tobytes()
+
+
+def _is_number(value: Any) -> bool:
+    """Return whether a value, or all of a tuple, is told by its text alone."""
+    return all(map(_is_number, value)) if isinstance(value, tuple) else isinstance(value, NUMBERS)
 
 
 def _code_parts(code: types.CodeType) -> Iterator[bytes]:
