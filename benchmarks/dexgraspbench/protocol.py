@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.dexgraspbench.scenes import ACCELERATION, FRICTION, MASS, Scene, TORSION
 from benchmarks.hold.shake import MAX_SHIFT, MAX_TURN, NEIGHBOURS, SIX_AXES
-from gripsim_ros.hardware.sim.hand_model import hand_spec
+from gripsim_ros.hardware.sim.hand_model import add_position_control, hand_spec
 
 #: Of the simulation [s], and of a finger's way [s] in so many parts, and of each pull [s].
 TIME_STEP, MOVE_TIME, PARTS, PULL_TIME = 0.004, 0.4, 10, 2.0
@@ -47,7 +47,6 @@ class Outcome:
 
 def sdh(hand, meshes: Path):
     """Return the SDH as a ``mujoco.MjSpec`` with the protocol's joints and contacts."""
-    import mujoco
     spec = hand_spec(meshes)
     for geom in spec.geoms:
         geom.solref[:2] = CONTACT_TIME
@@ -57,11 +56,8 @@ def sdh(hand, meshes: Path):
         joint.armature = ARMATURE
     for first, second in NEIGHBOURS:
         spec.add_exclude(bodyname1=first, bodyname2=second)
-    for name, effort in zip(hand.joint_names, hand.joint_efforts):
-        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        actuator.set_to_position(kp=GAIN)
-        actuator.forcelimited = True
-        actuator.forcerange = [-effort, effort]
+    count = len(hand.joint_names)
+    add_position_control(spec, hand, np.full(count, GAIN), np.zeros(count))
     return spec
 
 

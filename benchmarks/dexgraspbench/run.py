@@ -22,8 +22,8 @@ from benchmarks.dexgraspbench.protocol import BEARING, FINGERS, GAIN, run, sdh, 
 from benchmarks.dexgraspbench.scenes import (
     GRASPS, LOADS, OBJECTS, read_shadow, Scene, scenes, written)
 from benchmarks.hold.published import area_under_curve
-from gripsim_ros.core.grasp_theory.grasp_map import joint_torque_map
 from gripsim_ros.core.hand import HandModel
+from gripsim_ros.core.planning.moving_object.closing_motion import closing_torques
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.resources import load_default_hand, resolve_uri, share_directory
 
@@ -37,16 +37,6 @@ METRICS = ('qp_metric', 'qp_dfc_metric', 'q1_metric', 'tdg_metric', 'dfc_metric'
 MEANS = (('penetration', 'overlap', 1e3, 'mm'), ('contact distance', 'distance', 1e3, 'mm'),
          ('contact consistency', 'spread', 1e3, 'mm'), ('links in touch', 'links', 1.0, ''))
 MESHES = share_directory() / 'urdf' / 'meshes'
-
-
-def closing_torques(hand, grasp) -> np.ndarray:
-    """Return the joint torques (J,) [N m] of the forces with which a planned hand has closed."""
-    joints, contacts = grasp.trajectory[-1], grasp.contacts
-    wrenches = np.hstack([[c.closing_force for c in contacts],
-                          [c.closing_torque for c in contacts]])
-    links = np.array([hand.link_index(c.link) for c in contacts])
-    points = np.array([c.point for c in contacts])
-    return joint_torque_map(hand, joints, grasp.T_object_palm, links, points) @ wrenches.ravel()
 
 
 def stages(hand, grasp, factor: float):

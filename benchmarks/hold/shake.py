@@ -18,7 +18,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gripsim_ros.hardware.sim.hand_model import hand_spec, mimic_rows, whole_hand
+from gripsim_ros.hardware.sim.hand_model import (
+    add_position_control, hand_spec, mimic_rows, whole_hand)
 from gripsim_ros.hardware.sim.options import default_options
 from gripsim_ros.hardware.sim.solids import convex_pieces_of
 from gripsim_ros.library.resources import load_default_hand, share_directory
@@ -37,7 +38,7 @@ MAX_SHIFT = 0.05
 MAX_TURN = np.deg2rad(15.0)
 MAX_PUSH = 0.02
 SQUEEZE = 0.03
-POSITION_GAIN = 20.0
+POSITION_GAIN, DAMPING = 20.0, 0.5
 TIME_STEP = 0.002
 #: Time constant [s] and damping ratio of contacts. With MuJoCo's 0.02 s a light object sinks
 #: millimetres into the fingertips: contacts are as stiff as the lighter body is heavy.
@@ -111,7 +112,6 @@ def build_model(held: HeldObject, pose, hand, mesh_folder: Path | None):
 
 def _hand_spec(hand, mesh_folder: Path | None):
     """Return the SDH with meshes of a folder, or any other hand as the simulated one has it."""
-    import mujoco
     if mesh_folder is None:
         options = default_options()
         return whole_hand(hand, options.joint_damping, options.contact_time)
@@ -121,11 +121,8 @@ def _hand_spec(hand, mesh_folder: Path | None):
         joint.armature = 0.002
     for first, second in NEIGHBOURS:
         spec.add_exclude(bodyname1=first, bodyname2=second)
-    for name, effort in zip(hand.joint_names, hand.joint_efforts):
-        actuator = spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-        actuator.set_to_position(kp=POSITION_GAIN, kv=0.5)
-        actuator.forcelimited = True
-        actuator.forcerange = [-effort, effort]
+    count = len(hand.joint_names)
+    add_position_control(spec, hand, np.full(count, POSITION_GAIN), np.full(count, DAMPING))
     return spec
 
 

@@ -6,8 +6,8 @@ import re
 import numpy as np
 
 from ...arrays import Array, IntArray
-from .polygons import triangulated
-from .wavefront import indices_of, numbers_of
+from .polygons import faces_of
+from .words import indices_of, numbers_of
 
 #: The first word, which may be left out, and with which the counts may run together.
 _HEAD = re.compile(rb'\s*(?:ST)?C?N?4?OFF', re.IGNORECASE)
@@ -56,12 +56,7 @@ def read_off(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
     corner_counts = np.array([len(face) for face in faces], dtype=np.int64)
     corners = indices_of(b' '.join(word for face in faces for word in face),
                          int(corner_counts.sum()), 'faces')
-    if len(corners) and not (corners.min() >= 0 and corners.max() < vertex_count):
-        raise ValueError(f'faces name vertices {corners.min()} to {corners.max()}, '
-                         f'there are 0 to {vertex_count - 1}')
-    kept = corner_counts >= 3
-    return vertices, triangulated(vertices, corners[np.repeat(kept, corner_counts)],
-                                  corner_counts[kept])
+    return vertices, faces_of(vertices, corners, corner_counts)
 
 
 def _polygons(rows: list[list[bytes]], count: int) -> list[list[bytes]]:

@@ -7,8 +7,8 @@ import struct
 import numpy as np
 
 from ...arrays import Array, IntArray
-from .polygons import triangulated
-from .wavefront import numbers_of
+from .polygons import check_corners, faces_of
+from .words import numbers_of
 
 _TYPES = {'char': 'i1', 'int8': 'i1', 'uchar': 'u1', 'uint8': 'u1', 'short': 'i2', 'int16': 'i2',
           'ushort': 'u2', 'uint16': 'u2', 'int': 'i4', 'int32': 'i4', 'uint': 'u4',
@@ -78,16 +78,12 @@ def read_ply(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
             counts, items = lists[0]
             corners.append((element.name, counts, items.astype(np.int64)))
     for name, counts, items in corners:
-        named = items[items >= 0] if name == 'tristrips' else items
-        if len(named) and not (named.min() >= 0 and named.max() < len(vertices)):
-            raise ValueError(f'faces name vertices {named.min()} to {named.max()}, '
-                             f'there are 0 to {len(vertices) - 1}')
         if name == 'tristrips':
+            check_corners(items[items >= 0], len(vertices))
             faces.append(_strips(items))
         else:
-            kept = counts >= 3
-            check_faces(int((counts[kept] - 2).sum()))
-            faces.append(triangulated(vertices, items[np.repeat(kept, counts)], counts[kept]))
+            check_faces(int((counts - 2).clip(0).sum()))
+            faces.append(faces_of(vertices, items, counts))
     return vertices, np.concatenate(faces)
 
 

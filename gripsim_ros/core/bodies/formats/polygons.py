@@ -9,6 +9,30 @@ from ...arrays import Array, BoolArray, IntArray
 TURNED = 1e-9
 
 
+def faces_of(vertices: Array, corners: IntArray, counts: IntArray, first: int = 0) -> IntArray:
+    """
+    Return the triangles of a file's polygons; what has fewer than three corners is left out.
+
+    Parameters as in ``triangulated``; ``first`` is the file's number of its first vertex.
+
+    Raises
+    ------
+    ValueError
+        A polygon names no vertex.
+    """
+    kept = counts >= 3
+    corners = corners[np.repeat(kept, counts)]
+    check_corners(corners, len(vertices), first)
+    return triangulated(vertices, corners - first, counts[kept])
+
+
+def check_corners(corners: IntArray, count: int, first: int = 0) -> None:
+    """Raise ValueError where a corner is none of so many vertices, numbered from ``first``."""
+    if len(corners) and not (corners.min() >= first and corners.max() < first + count):
+        raise ValueError(f'faces name vertices {corners.min()} to {corners.max()}, '
+                         f'there are {first} to {first + count - 1}')
+
+
 def triangulated(vertices: Array, corners: IntArray, counts: IntArray) -> IntArray:
     """
     Return the triangles of polygons, in the polygons' order and winding.

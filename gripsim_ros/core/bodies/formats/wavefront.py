@@ -6,7 +6,8 @@ import re
 import numpy as np
 
 from ...arrays import Array, IntArray
-from .polygons import triangulated
+from .polygons import faces_of
+from .words import indices_of, numbers_of
 
 _VERTEX = re.compile(rb'^[ \t]*v[ \t]+(.*)', re.MULTILINE)
 _FACE = re.compile(rb'^[ \t]*f[ \t]+(.*)', re.MULTILINE)
@@ -54,12 +55,7 @@ def read_obj(content: bytes, check_faces: Callable[[int], None]) -> tuple[Array,
         kinds = np.frombuffer(b''.join(_KIND.findall(text)), dtype='S1')
         above = np.repeat(np.cumsum(kinds == b'v')[kinds == b'f'], counts)
         corners = np.where(corners < 0, above + corners + 1, corners)
-    kept = counts >= 3
-    corners = corners[np.repeat(kept, counts)] - 1
-    if len(corners) and not (corners.min() >= 0 and corners.max() < len(vertices)):
-        raise ValueError(f'faces name vertices {corners.min() + 1} to {corners.max() + 1}, '
-                         f'there are 1 to {len(vertices)}')
-    return vertices, triangulated(vertices, corners, counts[kept])
+    return vertices, faces_of(vertices, corners, counts, first=1)
 
 
 def _lines(content: bytes) -> bytes:
@@ -81,25 +77,3 @@ def _vertices(lines: list[bytes]) -> Array:
     if lengths - {3}:
         lines = [b' '.join(row[:3]) for row in rows]
     return numbers_of(b' '.join(lines), 3 * len(lines), 'vertices').reshape(-1, 3)
-
-
-def numbers_of(text: bytes, count: int, what: str) -> Array:
-    """Return as many numbers as a text must hold; ValueError where it holds another."""
-    return np.asarray(_parsed(text, np.float64, count, what), np.float64)
-
-
-def indices_of(text: bytes, count: int, what: str) -> IntArray:
-    """Return as many integers as a text must hold; ValueError where it holds another."""
-    return np.asarray(_parsed(text, np.int64, count, what), np.int64)
-
-
-def _parsed(text: bytes, kind: type, count: int, what: str) -> Array | IntArray:
-    numbers: Array | IntArray = np.empty(0, kind)
-    try:
-        if count:
-            numbers = np.fromstring(text, dtype=kind, sep=' ')
-    except ValueError:
-        pass
-    if len(numbers) != count:
-        raise ValueError(f'{what} are not all of numbers')
-    return numbers

@@ -267,11 +267,11 @@ def mean_friction_radius(grasp: RankedGrasp) -> float:
 
 def pressing_command(hand: HandModel, grasp: RankedGrasp, times: float = 1.0) -> Array:
     """Return set points of the joints' springs that press as closing did, or so many times."""
-    wanted = grasp.trajectory[-1] + times * _joint_torques(hand, grasp) / hand.joint_stiffness
+    wanted = grasp.trajectory[-1] + times * closing_torques(hand, grasp) / hand.joint_stiffness
     return np.clip(wanted, hand.joint_lower, hand.joint_upper)
 
 
-def _joint_torques(hand: HandModel, grasp: RankedGrasp) -> Array:
+def closing_torques(hand: HandModel, grasp: RankedGrasp) -> Array:
     """Return the torques with which closed joints bear a grasp's closing forces (J,) [N m]."""
     joints, contacts = grasp.trajectory[-1], grasp.contacts
     if not contacts:
