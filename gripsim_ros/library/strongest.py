@@ -6,17 +6,23 @@ import time
 
 import numpy as np
 
+from ..core.arrays import Array
+from ..core.batches import DETAIL_CLEARANCE
 from ..core.bodies import GraspObject
 from ..core.errors import TaskError
 from ..core.hand import HandModel
-from ..core.planning import Progress, RankedGrasp, Task
+from ..core.pipeline import Pipeline
+from ..core.planning import PlannerOptions, Progress, RankedGrasp, Task, task_load_cases
+from ..core.planning.closing.batching import Conditions
+from ..core.planning.closing.question import Question
 from ..core.planning.evaluator import is_judged_by_touch, RIGID
 from ..core.planning.moving_object.strongest import (
-    from_open_hand, strongest_palms, StrongPalm)
+    from_open_hand, strongest_palms, tried_at_most)
+from ..core.planning.moving_object.stronger import PressTrial, StrongPalm
 from ..core.planning.ranking.assemble import by_strength
 from ..core.planning.task import check_counts
 from .in_process import (
-    checked_budget, evaluate_grasps, planner_options, PlanResult, warm_up)
+    checked_budget, evaluate_grasps, mechanics_options, planner_options, PlanResult, warm_up)
 from .resources import load_default_hand
 
 #: Share of the budget that is left to judge the palms found [-].
@@ -33,7 +39,8 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     Return grasps ranked by which multiple of the loads they bear as the fingers press on.
 
     Each is closed and judged as ``evaluate_grasps(close=True)`` does: its ``margin`` is that
-    multiple. Palms also stand deeper than those that ``plan_grasps`` looks at.
+    multiple. Palms also stand deeper than those that ``plan_grasps`` looks at, and the best are
+    moved, turned, and closed from bent fingers as long as they bear more.
 
     Parameters
     ----------
@@ -41,7 +48,8 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     task : Task, optional
     hand : HandModel, optional
     count, palms : int
-        Grasps returned and palms looked at at most; 0: as the options' grasps and hypotheses.
+        Grasps returned and proposals looked at at most, besides what is near the best of them; 0:
+        as the options' grasps and hypotheses.
     budget : float
         Wall time [s]; 0: as in the options.
     seed : int
@@ -66,35 +74,53 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     hand, task, options = hand or load_default_hand(), task or Task(), planner_options()
     if not is_judged_by_touch(grasp_object, task):
         raise TaskError(NOT_PRESSED)
-    palms, asked = palms or options.max_hypotheses, time.monotonic()
+    palms, count = palms or options.max_hypotheses, count or options.max_grasps
+    asked, most = time.monotonic(), tried_at_most(palms, count)
     budget = checked_budget(budget) or options.max_planning_time
     warm_up()
     begin, ended = time.monotonic(), list[int]()
 
     def watch(tried: int) -> bool:
         wanted = on_progress is None or on_progress(
-            Progress(tried, palms, 0, None)) is not False
+            Progress(tried, most, 0, None)) is not False
         if not wanted or time.monotonic() - begin > (1.0 - JUDGING_SHARE) * budget:
             ended.append(tried)
         return not ended
 
-    count = count or options.max_grasps
-    found, tried = strongest_palms(grasp_object, hand, task, options, count, palms, seed, watch)
+    trial = PressTrial(grasp_object, hand, task, options,
+                       _approach(grasp_object, hand, task, options))
+    found, tried = strongest_palms(trial, count, palms, seed, watch)
     judged = _judged(grasp_object, found, task, hand, options.trajectory_rows)
     reasons = Counter(grasp.reason for grasp in judged if not grasp.stable)
     return PlanResult(
         grasps=by_strength([grasp for grasp in judged if grasp.stable])[:count],
         rejections=dict(reasons.most_common()), evaluated=tried,
-        total=palms if ended else tried, in_contact=len(found), proposed=tried,
+        total=most if ended else tried, in_contact=len(found), proposed=tried,
         timed_out=bool(ended), first_stable_time=None,
         planning_time=time.monotonic() - begin, loading_time=begin - asked)
+
+
+def _approach(grasp_object: GraspObject, hand: HandModel, task: Task, options: PlannerOptions
+              ) -> Callable[[Array, Array], bool]:
+    """Return what says whether an open hand comes clear to a palm, as grasps are judged."""
+    pipeline = Pipeline(hand, grasp_object, mechanics_options())
+    conditions = Conditions.of(task, task_load_cases(task, grasp_object.canonical_frame[:3, :3]))
+    still, way = np.zeros(len(hand.joint_names)), options.approach_distance * hand.approach
+
+    def approaches(T_object_palm: Array, opened: Array) -> bool:
+        answer = pipeline.evaluate(conditions.batch([Question(
+            DETAIL_CLEARANCE, T_object_palm, opened, still, T_object_palm[:3, :3] @ way)]))
+        return bool(answer.clearance.min() >= options.min_clearance
+                    and answer.obstacle_clearance.min() > 0.0
+                    and answer.self_clearance.min() > 0.0)
+
+    return approaches
 
 
 def _judged(grasp_object: GraspObject, palms: list[StrongPalm], task: Task, hand: HandModel,
             rows: int) -> list[RankedGrasp]:
     """Return what closing makes of palms, from their open hands on."""
-    opened = [np.repeat(hand.preshapes[palm.hypothesis.preshape].open[None], 2, axis=0)
-              for palm in palms]
+    opened = [np.repeat(palm.opened[None], 2, axis=0) for palm in palms]
     judged = evaluate_grasps(
         grasp_object, [(palm.hypothesis.T_object_palm, way) for palm, way in zip(palms, opened)],
         task, hand=hand, close=True)

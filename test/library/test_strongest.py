@@ -6,6 +6,7 @@ import pytest
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.moving_object.strongest import tried_at_most
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.strongest import plan_strongest
 
@@ -25,7 +26,8 @@ def box(**limits):
 def test_the_strongest_grasp_of_a_packet_bears_more_than_any_planned_for_gentleness():
     result = plan_strongest(box(), AXES, count=3, palms=80)
     told = [grasp.margin for grasp in result.grasps]
-    assert [grasp.rank for grasp in result.grasps] == [1, 2, 3] and result.evaluated == 80
+    assert [grasp.rank for grasp in result.grasps] == [1, 2, 3]
+    assert 80 < result.evaluated <= tried_at_most(80, 3)
     assert all(grasp.stable for grasp in result.grasps) and min(told) >= 1.0
     planned = plan_grasps(box(), AXES, count=10, hypotheses=60).grasps
     again = evaluate_grasps(box(), [(g.T_object_palm, g.trajectory[-1:]) for g in planned], AXES,
@@ -37,7 +39,7 @@ def test_the_strongest_grasp_of_a_packet_bears_more_than_any_planned_for_gentlen
 def test_it_ends_when_it_is_told_to_with_what_it_has():
     result = plan_strongest(box(), AXES, count=1, palms=40,
                             on_progress=lambda progress: progress.evaluated < 5)
-    assert result.timed_out and (result.evaluated, result.total) == (5, 40)
+    assert result.timed_out and (result.evaluated, result.total) == (5, tried_at_most(40, 1))
     assert len(result.grasps) <= 1
 
 

@@ -17,7 +17,7 @@ from ...core.mechanics.finite_strain.squeezing import CurvePoint
 from ...core.pipeline import Pipeline
 from ...core.planning import PlannerOptions, Task
 from ...core.planning.closing.batching import Conditions
-from ...core.planning.closing.given_closing import nearest_preshape
+from ...core.planning.hypotheses.closing_ways import nearest_preshape
 from ...core.planning.closing.grasp_state import GraspState, extract_state
 from ...core.planning.closing.knowledge import HeldGrasp
 from ...core.planning.closing.question import DIRECTION_STEP, Question

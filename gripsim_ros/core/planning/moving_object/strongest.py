@@ -1,22 +1,18 @@
 """Palms whose hand bears most when it closes by touch on a free object and presses on."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from heapq import nlargest
 
 import numpy as np
 
 from ...arrays import Array
-from ...bodies import GraspObject
 from ...hand import HandModel
 from ..hypotheses.generate import Hypothesis, propose_hypotheses
 from ..hypotheses.hand_geometry import closing_rows, find_mechanisms
-from ..options import PlannerOptions
 from ..ranked_grasp import RankedGrasp
-from ..task import Task, task_load_cases
-from .closing_motion import some_loads
-from .motion import MovingObject
-from .touch_closing import press_margins, PRESS_SHARES, pressing_beyond
+from .stronger import further_in, PressTrial, steps_at_most, strengthened, StrongPalm
+from .touch_closing import pressing_beyond
 
 #: How much deeper palms stand than those proposed, whose pads close about the centre of mass [m].
 DEPTHS = (0.0, 0.02, 0.03, 0.04, 0.05)
@@ -26,17 +22,7 @@ NEAR, TURN = 0.01, np.deg2rad(15.0)
 TOLD = 3
 
 
-@dataclass(frozen=True, eq=False)
-class StrongPalm:
-    """A hypothesis, which multiple of the loads its hand bears, and pressed with which share."""
-
-    hypothesis: Hypothesis
-    margin: float
-    share: float
-
-
-def strongest_palms(grasp_object: GraspObject, hand: HandModel, task: Task,
-                    options: PlannerOptions, count: int, palms: int, seed: int = 0,
+def strongest_palms(trial: PressTrial, count: int, palms: int, seed: int = 0,
                     go_on: Callable[[int], bool] = lambda tried: True
                     ) -> tuple[list[StrongPalm], int]:
     """
@@ -44,15 +30,12 @@ def strongest_palms(grasp_object: GraspObject, hand: HandModel, task: Task,
 
     Parameters
     ----------
-    grasp_object : GraspObject
-        It floats, and is as rigid as ``touch_margin`` has it.
-    hand : HandModel
-    task : Task
-    options : PlannerOptions
+    trial : PressTrial
+        Of the object, hand, and task.
     count : int
         Grasps wanted; ``TOLD`` times as many palms are told, if there are.
     palms : int
-        Looked at at most.
+        Proposals looked at at most; near the best come ``tried_at_most`` in all.
     seed : int
         As ``propose_hypotheses``.
     go_on : callable
@@ -62,25 +45,48 @@ def strongest_palms(grasp_object: GraspObject, hand: HandModel, task: Task,
     -----
     Own choice. Proposals close their pads about the centre of mass, so that the object is held by
     the ends of the fingers. Nearer to the palm levers are shorter, the same torques press harder,
-    and fingers reach round the object: each proposal is tried at ``DEPTHS``, too.
+    and fingers reach round the object: each proposal is tried at ``DEPTHS``, too. From the best
+    that are not much alike, as many as grasps are wanted, ``strengthened`` goes on.
     """
-    proposed, _ = propose_hypotheses(grasp_object, hand, task, options, palms, seed)
-    loads = some_loads(task_load_cases(task, grasp_object.canonical_frame[:3, :3]))
+    proposed, _ = propose_hypotheses(trial.object, trial.hand, trial.task, trial.options, palms,
+                                     seed)
     found: list[StrongPalm] = []
     tried = 0
-    for hypothesis in deeper(unlike(proposed), grasp_object, hand, options):
+    for hypothesis in deeper(unlike(proposed), trial):
         if tried == palms or not go_on(tried):
             break
         tried += 1
         enough = found[-1].margin if len(found) == TOLD * count else 0.0
-        way = hand.preshapes[hypothesis.preshape]
-        margin, share = max(zip(press_margins(
-            grasp_object, hand, hypothesis.T_object_palm, way.open, way.closed - way.open, loads,
-            options.closing, enough), PRESS_SHARES))
-        if margin > enough:
-            found = nlargest(TOLD * count, [*found, StrongPalm(hypothesis, margin, share)],
-                             key=lambda palm: palm.margin)
-    return found, tried
+        palm = trial.palm(hypothesis, trial.hand.preshapes[hypothesis.preshape].open, enough)
+        if palm.margin > enough:
+            found = _best([*found, palm], count)
+    return _strengthened(found, trial, count, seed, tried, go_on)
+
+
+def tried_at_most(palms: int, count: int) -> int:
+    """Return how many palms are tried at most, of proposals and of grasps wanted."""
+    return palms + steps_at_most(count)
+
+
+def _strengthened(found: list[StrongPalm], trial: PressTrial, count: int, seed: int, tried: int,
+                  go_on: Callable[[int], bool]) -> tuple[list[StrongPalm], int]:
+    """Return palms with what is stronger near the first that are not alike, and the number."""
+    rng, looked_at = np.random.default_rng(seed), tried
+
+    def next_wanted() -> bool:
+        nonlocal looked_at
+        wanted = go_on(looked_at)
+        looked_at += wanted
+        return wanted
+
+    kept = set(map(id, unlike([palm.hypothesis for palm in found])[:count]))
+    better = strengthened([palm for palm in found if id(palm.hypothesis) in kept], trial, rng,
+                          next_wanted)
+    return _best([*(palm for palm in better if palm.margin > 0.0), *found], count), looked_at
+
+
+def _best(palms: list[StrongPalm], count: int) -> list[StrongPalm]:
+    return nlargest(TOLD * count, palms, key=lambda palm: palm.margin)
 
 
 def unlike(hypotheses: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -99,19 +105,14 @@ def _alike(a: Hypothesis, b: Hypothesis) -> bool:
         and (first[:3, :3] * second[:3, :3]).sum() > 1.0 + 2.0 * np.cos(TURN))
 
 
-def deeper(hypotheses: Sequence[Hypothesis], grasp_object: GraspObject, hand: HandModel,
-           options: PlannerOptions) -> Iterator[Hypothesis]:
+def deeper(hypotheses: Sequence[Hypothesis], trial: PressTrial) -> Iterator[Hypothesis]:
     """Yield each hypothesis at ``DEPTHS`` until its open hand touches the object, numbered."""
     number = 0
     for hypothesis in hypotheses:
-        opened = hand.preshapes[hypothesis.preshape].open
-        inward = hypothesis.T_object_palm[:3, :3] @ hand.approach
+        opened = trial.hand.preshapes[hypothesis.preshape].open
         for depth in DEPTHS:
-            palm = hypothesis.T_object_palm.copy()
-            palm[:3, 3] += depth * inward
-            moving = MovingObject(grasp_object, hand, palm, opened, options.closing)
-            moving.follow(opened[None])
-            if moving.normal_forces.any():
+            palm = further_in(hypothesis.T_object_palm, trial.hand, depth)
+            if trial.touches(palm, opened):
                 break
             yield replace(hypothesis, number=number, T_object_palm=palm)
             number += 1
@@ -122,12 +123,12 @@ def from_open_hand(grasp: RankedGrasp, palm: StrongPalm, hand: HandModel, count:
     """
     Return a closed grasp as that of a palm.
 
-    Its trajectory (count, J) leads from the open hand, and its grip presses as hard as it must to
-    bear what its margin says.
+    Its trajectory (count, J) leads from the palm's open hand, and its grip presses as hard as it
+    must to bear what its margin says.
     """
     way, closed = hand.preshapes[palm.hypothesis.preshape], grasp.trajectory[-1]
     rates = way.closed - way.open
-    shares: Array = np.divide(closed - way.open, rates, out=np.zeros(len(rates)),
+    shares: Array = np.divide(closed - palm.opened, rates, out=np.zeros(len(rates)),
                               where=rates != 0.0)
     links = {hand.link_index(contact.link) for contact in grasp.contacts}
     press = palm.share * pressing_beyond(hand, rates, {
@@ -135,5 +136,5 @@ def from_open_hand(grasp: RankedGrasp, palm: StrongPalm, hand: HandModel, count:
     return replace(
         grasp, hypothesis=palm.hypothesis.number, grip_efforts=press * hand.joint_stiffness,
         grip_positions=np.clip(closed + press, hand.joint_lower, hand.joint_upper),
-        trajectory=closing_rows(way.open, rates, np.maximum(shares, 0.0), find_mechanisms(hand),
-                                count))
+        trajectory=closing_rows(palm.opened, rates, np.maximum(shares, 0.0),
+                                find_mechanisms(hand), count))

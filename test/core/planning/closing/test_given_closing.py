@@ -10,8 +10,8 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.hand import Preshape
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspEvaluator, GraspPlanner, rejections, Task
-from gripsim_ros.core.planning.closing.given_closing import nearest_preshape, way_of_finger
 from gripsim_ros.core.planning.evaluator import RIGID
+from gripsim_ros.core.planning.hypotheses.closing_ways import nearest_preshape
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.in_process import mechanics_options, planner_options
 from gripsim_ros.library.resources import load_default_hand
@@ -41,19 +41,6 @@ def judged(scene, joints, T_object_palm=None, task=None, close=True):
     run(judge, pipeline)
     assert judge.finished
     return judge.ranked()[0]
-
-
-@pytest.mark.parametrize('share', [0.0, 0.3, 1.0])
-@pytest.mark.parametrize('number', range(len(HAND.preshapes)))
-def test_joints_on_the_way_of_a_preshape_close_by_it(number, share):
-    own = HAND.preshapes[number]
-    joints = own.open + share * (own.closed - own.open)
-    found = HAND.preshapes[nearest_preshape(HAND, joints)]
-    spread = np.abs(own.closed - own.open) < 1e-9
-    assert_allclose(found.open[spread], own.open[spread])     # the pivot decides first
-    way = found.closed - found.open
-    on_it = (joints - found.open) @ way / (way @ way)
-    assert_allclose(found.open + np.clip(on_it, 0.0, 1.0) * way, joints, atol=1e-9)
 
 
 @pytest.fixture(scope='module')
@@ -96,20 +83,6 @@ def test_a_finger_at_the_object_closes_though_the_preshape_leaves_it(scene, clos
     assert {c.link for c in found.contacts} == {c.link for c in planned.contacts}
     assert_allclose(found.margin, closed.margin, rtol=MARGIN_RTOL)
     assert_allclose(found.closing.touch_margin, closed.closing.touch_margin, rtol=MARGIN_RTOL)
-
-
-def test_of_preshapes_that_move_a_finger_the_nearest_tells_its_way():
-    thumb = [5, 6]
-    for own in HAND.preshapes:
-        if (own.closed != own.open)[thumb].any():
-            joints = own.open + 0.25 * (own.closed - own.open)
-            way = way_of_finger(HAND, thumb, joints)
-            on_it = [p for p in HAND.preshapes
-                     if np.allclose(p.closed[thumb] - p.open[thumb], way)]
-            past = [joints[thumb] - p.open[thumb] for p in on_it]
-            assert min(abs(x * way[1] - y * way[0]) for x, y in past) < 1e-9
-        else:
-            assert (way_of_finger(HAND, thumb, own.open) != 0.0).any()
 
 
 def test_its_margin_is_that_of_a_firmer_grip(closed):
