@@ -42,7 +42,7 @@ SQUEEZES = (0.03, 0.06, 0.1)
 #: Time of each pull [s].
 PULL_TIME = 1.0
 #: Way beyond the touch [rad] for pulls that grow, and the largest of them [m/s^2].
-PULL_SQUEEZE, MOST_PULL = 0.06, 120.0
+PULL_SQUEEZE, MOST_PULL = 0.06, 240.0
 #: Grasps of our plan that are pulled, and the time for them [s].
 OURS, BUDGET = 10, 600.0
 #: Loads that grasps are planned and judged for.

@@ -20,6 +20,7 @@ from ..core.planning.moving_object.strongest import (
     from_open_hand, strongest_palms, tried_at_most)
 from ..core.planning.moving_object.stronger import PressTrial, StrongPalm
 from ..core.planning.ranking.assemble import by_strength
+from ..core.planning.rejections import NOT_HELD
 from ..core.planning.task import check_counts
 from .in_process import (
     checked_budget, evaluate_grasps, mechanics_options, planner_options, PlanResult, warm_up)
@@ -91,9 +92,11 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
                        _approach(grasp_object, hand, task, options))
     found, tried = strongest_palms(trial, count, palms, seed, watch)
     judged = _judged(grasp_object, found, task, hand, options.trajectory_rows)
-    reasons = Counter(grasp.reason for grasp in judged if not grasp.stable)
+    held = [grasp for grasp in judged if grasp.stable and grasp.contacts]
+    reasons = Counter(grasp.reason or NOT_HELD for grasp in judged
+                      if not (grasp.stable and grasp.contacts))
     return PlanResult(
-        grasps=by_strength([grasp for grasp in judged if grasp.stable])[:count],
+        grasps=by_strength(held)[:count],
         rejections=dict(reasons.most_common()), evaluated=tried,
         total=most if ended else tried, in_contact=len(found), proposed=tried,
         timed_out=bool(ended), first_stable_time=None,

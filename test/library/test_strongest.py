@@ -1,12 +1,15 @@
 """The grasps that bear most."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
-from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning import rejections, Task
 from gripsim_ros.core.planning.moving_object.strongest import tried_at_most
+from gripsim_ros.library import strongest
 from gripsim_ros.library.in_process import evaluate_grasps, plan_grasps
 from gripsim_ros.library.strongest import plan_strongest
 
@@ -41,6 +44,18 @@ def test_it_ends_when_it_is_told_to_with_what_it_has():
                             on_progress=lambda progress: progress.evaluated < 5)
     assert result.timed_out and (result.evaluated, result.total) == (5, tried_at_most(40, 1))
     assert len(result.grasps) <= 1
+
+
+def test_a_grasp_that_touches_with_nothing_is_not_told(monkeypatch):
+    def touching_nothing(*arguments, **options):
+        return [replace(grasp, stable=True, reason='', contacts=())
+                for grasp in evaluate_grasps(*arguments, **options)]
+
+    monkeypatch.setattr(strongest, 'evaluate_grasps', touching_nothing)
+    result = plan_strongest(box(), AXES, count=1, palms=2,
+                            on_progress=lambda progress: progress.evaluated < 2)
+    assert not result.grasps
+    assert result.in_contact == result.rejections[rejections.NOT_HELD] > 0
 
 
 @pytest.mark.parametrize('thing', [

@@ -39,6 +39,8 @@ MAX_OVERLAP = 5e-4
 REST = 2e-5
 #: The same of a joint [rad].
 JOINT_REST = 2e-4
+#: Square of what rows leave of a unit vector [-], below which they exclude each other.
+INCOMPATIBLE = 1e-12
 #: Steps at most.
 MAX_STEPS = 60
 
@@ -151,6 +153,8 @@ def least_energy(roots: Array, pull: Array, rows: Array, gaps: Array) -> Array:
     """
     Return v (n,) of least 1/2 v' diag(roots^2) v - pull' v with rows v + gaps >= 0.
 
+    Zeros where no v fulfils the rows: an object wedged too deep rests where it is.
+
     Source: Lawson & Hanson 1974, chapter 23, least distance programming.
     """
     start = pull / roots
@@ -165,4 +169,6 @@ def least_energy(roots: Array, pull: Array, rows: Array, gaps: Array) -> Array:
     right[-1] = 1.0
     x, _ = solve_nnls(np.ascontiguousarray(matrix), right)
     rest = matrix @ x - right
+    if -rest[-1] < INCOMPATIBLE:
+        return np.zeros(len(roots))
     return (start - rest[:-1] / rest[-1]) / roots

@@ -38,6 +38,13 @@ def test_the_motion_of_least_energy_fulfils_its_conditions(seed, contacts):
     assert rest <= 1e-5 * max(1.0, np.linalg.norm(pull))
 
 
+@pytest.mark.parametrize('apart', [1e-6, 0.5, 1.0])
+def test_nothing_moves_where_no_motion_frees_what_is_wedged(apart):
+    rows, roots = np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([2.0, 3.0])
+    gaps = np.array([-apart, -apart])     # v_0 at least and at most
+    np.testing.assert_array_equal(least_energy(roots, np.ones(2), rows, gaps), np.zeros(2))
+
+
 @pytest.fixture(scope='module')
 def scene():
     """Return a hand, a ball, the stages, conditions, and a planned grasp of it."""
