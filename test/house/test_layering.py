@@ -26,6 +26,10 @@ LAYERS = {
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
         '< deformation < edges, options < body < indentation, state_builder < stage '
         '< published_stage'),
+    'core.mechanics.boundary_elements': (
+        'edge_collapse, node_count, quadrature < integrals, remesh, substructures '
+        '< node_correction, shell < cells, shell_nodes < body_compliance '
+        '< disk_cache, tangential_loads'),
     'core.mechanics.finite_strain': (
         'element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),

@@ -17,7 +17,7 @@ from ..errors import MeshError
 from ..hand import HandLink
 from ..numerics.kernels import njit
 from ..numerics.vec3 import load_vec3, subtract
-from .boundary_elements.body_compliance import BodyCompliance
+from .boundary_elements.body_compliance import BodyCompliance, MIN_SPACINGS
 from .boundary_elements.disk_cache import LazyCompliance
 from .boundary_elements.node_correction import NodeCorrection
 from .boundary_elements.tangential_loads import TangentialLoads
@@ -284,10 +284,21 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     """Return flags where the body's own compliance counts, and a wall that bends is no strain."""
     limits = body.options.validity
     thin = ((flags & PATCH_THIN > 0) & ~compliance.resolves(thickness)
-            | (results.indentations > 0.5 * limits.max_depth_ratio * thickness))
+            | (results.indentations > 0.5 * limits.max_depth_ratio * thickness)
+            | ~compliance.is_told(results.points)
+            | _pinched(compliance, results, thickness))
     gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
     flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
     return np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
+
+
+def _pinched(compliance: BodyCompliance, results: PatchResultants, thickness: Array) -> BoolArray:
+    """Return which patches (p,) press a wall from both sides that is thinner than nodes tell."""
+    ways = np.linalg.norm(results.points[:, None] - results.points, axis=2)
+    beside = ways < thickness[:, None] + results.radii[:, None] + results.radii
+    opposite = beside & (results.normals @ results.normals.T < OPPOSED)
+    return np.asarray(opposite.any(axis=1)
+                      & (thickness < MIN_SPACINGS * compliance.surface.spacing))
 
 
 def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,

@@ -16,27 +16,33 @@ from threadpoolctl import threadpool_limits
 from ...arrays import Array, BoolArray, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.mesh import unit_rows
-from ...bodies.topology import connected_labels, edge_table, vertex_graph
+from ...bodies.topology import connected_labels
 from ...contact.geometry.closest_point import closest_points
 from ...contact.geometry.vp_tree import VpTree, build_vp_tree
 from ...contact.vertices.penetrating_vertices import barycentric_weights
 from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions
+from .cells.bracket import MOST_ERROR, solve_in_cells
 from .integrals import assemble
-from .node_correction import gather, NodeCorrection
+from .node_correction import (
+    beyond_half_space, gather, neighbour_means, NodeCorrection)
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
 from .remesh import (
-    cut_at_edges, divided, node_normals, quadratic_surfaces, QuadraticSurface)
+    carrying_surface, cut_at_edges, divided, node_normals, quadratic_surfaces, QuadraticSurface)
 from .shell import solve_shell
 from .shell_nodes import least_wall, surface_of_wall
 
 
 #: Largest number of nodes of the surface.
 NODE_COUNT = 2400
+#: Nodes tried before cells where fewer have no answer, over those and at most: some seconds.
+MORE, MORE_NODES = 3, 1800
 #: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
 MIN_SPACINGS = 1.8
+#: Mean thickness over that of most of the surface below which a body is a wall all over [-].
+WALL_ALL_OVER = 1.5
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
@@ -64,12 +70,16 @@ class BodyCompliance:
         ``n_j / (pi r)`` [1/m]. The body is free: rigid motions are taken away.
     least_thickness : float
         Of the walls that are resolved [m].
+    errors : (n,) float
+        Estimated share that is missing of what a force about each node does to its own place;
+        0 where it is not estimated [-].
     """
 
     points: Array
     elements: IntArray
     displacements: NDArray[np.float32]
     least_thickness: float
+    errors: Array
 
     @cached_property
     def surface(self) -> QuadraticSurface:
@@ -96,6 +106,11 @@ class BodyCompliance:
     def resolves(self, thickness: Array) -> BoolArray:
         """Return for each thickness [m] of the body if the nodes are dense enough for it."""
         return np.asarray(thickness) >= self.least_thickness
+
+    def is_told(self, points: Array) -> BoolArray:
+        """Return for each point (k, 3) [m] on the surface if errors about it are small enough."""
+        nodes, _ = self.interpolation(points)
+        return np.asarray(self.errors[nodes].mean(axis=1) <= MOST_ERROR)
 
     def interpolation(self, points: Array) -> tuple[IntArray, Array]:
         """
@@ -227,7 +242,8 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     poisson_ratio : float
         Above -1 and below 0.5 [-].
     node_count : int
-        At most; time grows with its third power, memory with the second.
+        At most, but up to ``MORE_NODES`` where so few have no answer; time grows with its third
+        power, memory with the second.
 
     Returns
     -------
@@ -262,24 +278,39 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     shell = _of_shell(mesh, poisson_ratio, node_count)
     if shell is not None:
         return shell
+    for count in dict.fromkeys((node_count, max(node_count, min(MORE * node_count, MORE_NODES)))):
+        # An even triangulation gives a node the area sqrt(3)/2 of its spacing's square.
+        spacing = np.sqrt(mesh.area / (np.sqrt(0.75) * count))
+        if thickness(mesh) >= MIN_SPACINGS * spacing:
+            with contextlib.suppress(MeshError):
+                return _of_boundary(mesh, poisson_ratio, count)
+    return _of_cells(mesh, poisson_ratio, node_count)
+
+
+def _of_boundary(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance:
+    """Return the compliance by boundary elements; MeshError where they have no answer."""
     for surface in quadratic_surfaces(mesh, node_count):
         cut, sources = cut_at_edges(surface, mesh)
         normals = node_normals(cut)
         moves, inverse = solve_unit_loads(surface, normals, poisson_ratio, cut.elements, sources)
         if _pushes_inwards(normals, moves):
-            beyond = _beyond_half_space(normals, moves, inverse, poisson_ratio)
-            _smooth_own(beyond, cut, np.bincount(sources)[sources] == 1)
+            beyond = beyond_half_space(normals, moves, inverse, poisson_ratio)
+            smooth = np.flatnonzero(np.bincount(sources)[sources] == 1)
+            beyond[smooth, smooth] = neighbour_means(beyond, cut)[smooth]
             return BodyCompliance(cut.points, cut.elements, beyond,
-                                  MIN_SPACINGS * surface.spacing)
+                                  MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
 
 
-def _smooth_own(beyond: NDArray[np.float32], surface: QuadraticSurface, smooth: BoolArray) -> None:
-    """Replace what smooth nodes do to themselves by the mean of what they do to neighbours."""
-    graph = vertex_graph(edge_table(surface.parts).ends, len(beyond))
-    own = np.array([beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
-        np.split(graph.indices, graph.indptr[1:-1]))])
-    beyond[smooth, smooth] = own[smooth]
+def _of_cells(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance:
+    """Return the compliance by cubes of a grid; MeshError where there is no surface for it."""
+    surface = carrying_surface(mesh, node_count)
+    cut, sources = cut_at_edges(surface, mesh)
+    beyond, errors = solve_in_cells(mesh, cut, np.bincount(sources)[sources] == 1,
+                                    node_normals(cut), poisson_ratio)
+    is_wall = 2.0 * mesh.volume < WALL_ALL_OVER * mesh.area * thickness(mesh)
+    least = least_wall(surface) if is_wall else MIN_SPACINGS * surface.spacing
+    return BodyCompliance(cut.points, cut.elements, beyond, least, errors)
 
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
@@ -306,22 +337,12 @@ def _as_shell(mesh: TriangleMesh, surface: QuadraticSurface, wall: float, poisso
     if found is None or not _pushes_inwards(normals, found[0]):
         return None
     return BodyCompliance(
-        surface.points, surface.elements, _beyond_half_space(normals, *found, poisson_ratio),
-        least_wall(surface))
+        surface.points, surface.elements, beyond_half_space(normals, *found, poisson_ratio),
+        least_wall(surface), np.zeros(len(normals)))
 
 
 def _pushes_inwards(normals: Array, moves: Array) -> bool:
     return bool((np.einsum('ja,jaj->j', normals, moves) > 0.0).all())
-
-
-def _beyond_half_space(normals: Array, moves: Array, inverse: Array, poisson_ratio: float
-                       ) -> NDArray[np.float32]:
-    """Return displacements (n, n, 3) by unit loads less those of the half-space, at E* = 1."""
-    answer = np.empty((len(normals), len(normals), 3), np.float32)
-    for j, normal in enumerate(normals):
-        answer[j] = (moves[:, :, j] / (1.0 - poisson_ratio ** 2)
-                     - inverse[:, j, None] * (normal / np.pi))
-    return answer
 
 
 def _count_pieces(mesh: TriangleMesh) -> int:

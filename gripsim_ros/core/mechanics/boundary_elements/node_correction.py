@@ -7,9 +7,12 @@ Derivations, accuracy and limits: docs/model/compliance.md.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ...arrays import Array, IntArray
+from ...bodies.topology import edge_table, vertex_graph
 from ...numerics.kernels import njit
+from .remesh import QuadraticSurface
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +54,24 @@ class NodeCorrection:
         loads = np.zeros(len(self.used))
         np.add.at(loads, self.columns, self.weights * forces[:, None])
         return loads
+
+
+def beyond_half_space(normals: Array, moves: Array, inverse: Array, poisson_ratio: float
+                      ) -> NDArray[np.float32]:
+    """Return displacements (n, n, 3) by unit loads less those of the half-space, at E* = 1."""
+    answer = np.empty((len(normals), len(normals), 3), np.float32)
+    for j, normal in enumerate(normals):
+        answer[j] = (moves[:, :, j] / (1.0 - poisson_ratio ** 2)
+                     - inverse[:, j, None] * (normal / np.pi))
+    return answer
+
+
+def neighbour_means(beyond: NDArray[np.float32], surface: QuadraticSurface
+                    ) -> NDArray[np.float32]:
+    """Return the means (n, 3) of what nodes do to their neighbours, of (n, n, 3)."""
+    graph = vertex_graph(edge_table(surface.parts).ends, len(beyond))
+    return np.array([beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
+        np.split(graph.indices, graph.indptr[1:-1]))], np.float32)
 
 
 @njit(cache=True)

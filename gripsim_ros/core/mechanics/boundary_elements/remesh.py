@@ -88,7 +88,7 @@ def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[Quadrati
     refusal, found = None, False
     for body, base in _bases(mesh, node_count):
         try:
-            surface = _coarse_surface(body, base, node_count)
+            surface = _checked(body, _coarse_surface(body, base, node_count))
         except MeshError as error:
             refusal = refusal or error
             continue
@@ -96,6 +96,15 @@ def quadratic_surfaces(mesh: TriangleMesh, node_count: int) -> Iterator[Quadrati
         yield surface
     if refusal and not found:
         raise refusal
+
+
+def carrying_surface(mesh: TriangleMesh, node_count: int) -> QuadraticSurface:
+    """
+    Return a surface that carries loads on a body, whatever of its shape so few nodes lose.
+
+    Parameters and errors as of ``quadratic_surfaces``.
+    """
+    return _coarse_surface(*next(_bases(mesh, node_count)), node_count)
 
 
 def divided(surface: QuadraticSurface, mesh: TriangleMesh) -> QuadraticSurface:
@@ -179,7 +188,7 @@ def _coarse_surface(mesh: TriangleMesh, base: TriangleMesh, node_count: int) -> 
         # A closed surface has half as many sides again as triangles.
         nodes = len(vertices) + len(faces) * 3 // 2
         if nodes <= node_count:
-            return _checked(mesh, _on_mesh(mesh, vertices, faces))
+            return _on_mesh(mesh, vertices, faces)
         length *= COARSENING * np.sqrt(nodes / node_count)
     raise MeshError(f'the surface has too many edges for {node_count} nodes: '
                     f'{len(vertices)} vertices are left of {len(mesh.vertices)}')

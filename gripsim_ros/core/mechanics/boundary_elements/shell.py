@@ -22,9 +22,9 @@ from ..quadratic_elements import (
     PARTS, TRIANGLE_CURVATURES, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions, shape_slopes)
 from .edge_collapse import unit_normals
 from .quadrature import (
-    nodal_areas, rigid_motions, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS)
+    nodal_areas, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS)
 from .remesh import QuadraticSurface
-from .substructures import responses, Structure
+from .substructures import balanced_responses, Structure
 
 #: Start of a ray below its face, over the thickness expected [-]: the elements are curved, the
 #: triangles that rays meet are not.
@@ -49,8 +49,6 @@ FULL = 0.02
 #: Distance of a node from the elements that have a wall behind them, over the thickness, at
 #: most [-].
 REACH = 2.2
-#: Forces that are balanced at a time.
-BLOCK = 64
 
 
 class _Places(NamedTuple):
@@ -126,7 +124,9 @@ def solve_shell(surface: QuadraticSurface, fine: QuadraticSurface, normals: Arra
         return None
     nodes = fine.elements[elements]
     structure = Structure(stiffness, nodes, fine.points[nodes].mean(axis=1), reading, hosts)
-    return _balanced(surface, normals, structure), _inverse_distances(surface.points)
+    areas = nodal_areas(surface.points, surface.elements)
+    return (balanced_responses(structure, surface.points, areas, normals),
+            _inverse_distances(surface.points))
 
 
 def _inverse_distances(points: Array) -> Array:
@@ -338,20 +338,3 @@ def _strains(places: _Places, share: float, base: Array) -> Array:
     spun = turns.reshape(k, 36) - 0.5 * (along[:, 0, 1] - along[:, 1, 0])
     return np.stack([along[:, 0, 0], along[:, 1, 1], spun, along[:, 0, 1] + along[:, 1, 0],
                      along[:, 0, 2] + along[:, 2, 0], along[:, 1, 2] + along[:, 2, 1]], axis=1)
-
-
-def _balanced(surface: QuadraticSurface, normals: Array, structure: Structure) -> Array:
-    """Return displacements (n, 3, n) of nodes by unit forces, without resultant and motion."""
-    points = surface.points
-    areas = nodal_areas(points, surface.elements)
-    motions = rigid_motions(points, areas)
-    flat = motions.reshape(-1, 6)
-    weighted = np.repeat(areas, 3)[:, None] * flat
-    gram = flat.T @ weighted
-    moves, by_inertia = responses(structure, normals, weighted)
-    balance = np.linalg.solve(gram, np.einsum('nak,na->kn', motions, normals))
-    for begin in range(0, len(points), BLOCK):
-        some = slice(begin, begin + BLOCK)
-        found = moves[:, some] - by_inertia @ balance[:, some]
-        moves[:, some] = found - flat @ np.linalg.solve(gram, weighted.T @ found)
-    return moves.reshape(len(points), 3, -1)

@@ -15,8 +15,10 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
 from gripsim_ros.core.mechanics.body import (
     ContactProblem, ElasticBody, deform_body, shift_of_centre, solve_contact)
+from gripsim_ros.core.mechanics.boundary_elements import body_compliance
 from gripsim_ros.core.mechanics.boundary_elements.body_compliance import (
     MIN_SPACINGS, BodyCompliance, prepare_compliance)
+from gripsim_ros.core.mechanics.boundary_elements.cells import bracket
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
 from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
@@ -236,7 +238,7 @@ def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
     body = elastic_body(slab['body'].mesh, 'auto')
     body._source._compliance = BodyCompliance(own.points, own.elements,
                                               -1e6 * np.abs(own.displacements),
-                                              own.least_thickness)
+                                              own.least_thickness, own.errors)
     plain = solve_contact(slab['half_space'], contact, {})
     found = solve_contact(body, contact, {})
     assert_array_equal(found.solution.forces, plain.solution.forces)
@@ -244,7 +246,9 @@ def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
 
 
 @pytest.mark.parametrize('elasticity', ['body', 'auto'])
-def test_a_body_that_cannot_be_prepared_is_a_half_space_with_a_warning(elasticity):
+def test_a_body_that_cannot_be_prepared_is_a_half_space_with_a_warning(elasticity, monkeypatch):
+    monkeypatch.setattr(bracket, 'MOST_CELLS', 10)
+    monkeypatch.setattr(body_compliance, 'MORE_NODES', 150)
     mesh, few = shapes.torus(), ComplianceOptions(150)
     nodes = paraboloid(0.04, 1e-3, 50)
     contact = ContactProblem(nodes, np.zeros(1, np.int64), np.array([0.01]))
@@ -254,7 +258,7 @@ def test_a_body_that_cannot_be_prepared_is_a_half_space_with_a_warning(elasticit
     assert_array_equal(found.solution.forces, plain.solution.forces)
     assert found.flags.tolist() == [PATCH_THIN]
     warning, = body.warnings
-    assert 'own compliance cannot be prepared (132 nodes are too few' in warning
+    assert 'own compliance cannot be prepared (the body has more than 10 cubes of' in warning
 
 
 def test_an_unknown_elasticity_is_refused():

@@ -250,9 +250,8 @@ def test_thick_bodies_stay_with_boundary_elements():
 
 
 def test_a_wall_of_loose_parts_is_no_shell(monkeypatch):
-    """Boundary elements answer where its equations are singular."""
+    """Where its equations are singular cubes of a grid answer."""
     def refuse(*arguments, **options):
         raise np.linalg.LinAlgError('a part is held by nothing')
-    monkeypatch.setattr(shell, 'responses', refuse)
-    compliance = prepare_compliance(sheet(), RATIO, 300)
-    assert_allclose(compliance.least_thickness, MIN_SPACINGS * compliance.surface.spacing)
+    monkeypatch.setattr(shell, 'balanced_responses', refuse)
+    assert (prepare_compliance(sheet(), RATIO, 300).errors > 0.0).all()

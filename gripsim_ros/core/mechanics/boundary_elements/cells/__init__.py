@@ -1,0 +1,1 @@
+"""A body's elasticity in a grid of cubes that its surface cuts."""
