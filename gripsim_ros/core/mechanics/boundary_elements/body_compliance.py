@@ -242,8 +242,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     poisson_ratio : float
         Above -1 and below 0.5 [-].
     node_count : int
-        At most, but up to ``MORE_NODES`` where so few have no answer; time grows with its third
-        power, memory with the second.
+        At most, or ``MORE_NODES`` where fewer fail; time grows with its cube, memory its square.
 
     Returns
     -------
