@@ -80,9 +80,11 @@ def _strengthened(found: list[StrongPalm], trial: PressTrial, count: int, seed: 
         return wanted
 
     kept = set(map(id, unlike([palm.hypothesis for palm in found])[:count]))
-    better = strengthened([palm for palm in found if id(palm.hypothesis) in kept], trial, rng,
-                          next_wanted)
-    return _best([*(palm for palm in better if palm.margin > 0.0), *found], count), looked_at
+    first = [palm for palm in found if id(palm.hypothesis) in kept]
+    better = [replace(now, hypothesis=replace(now.hypothesis, number=tried + number))
+              for number, (before, now) in enumerate(zip(first, strengthened(
+                  first, trial, rng, next_wanted))) if now is not before and now.margin > 0.0]
+    return _best([*better, *found], count), looked_at
 
 
 def _best(palms: list[StrongPalm], count: int) -> list[StrongPalm]:

@@ -49,6 +49,8 @@ def test_the_strongest_come_first_and_bear_what_they_say():
     told = [palm.margin for palm in found]
     assert tried == tried_at_most(24, 2) == 24 + steps_at_most(2)
     assert 0 < len(told) <= 6 and told == sorted(told, reverse=True)
+    assert len({palm.hypothesis.number for palm in found}) == len(found)
+    assert any(palm.hypothesis.number >= 24 for palm in found)      # stronger than proposed
     best = margins(found[0].hypothesis, opened=found[0].opened)
     assert max(best) == told[0] and PRESS_SHARES[int(np.argmax(best))] == found[0].share
 
