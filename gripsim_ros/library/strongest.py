@@ -54,7 +54,7 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     budget : float
         Wall time [s]; 0: as in the options.
     seed : int
-        Turns the palms' rolls.
+        Turns the palms' rolls and draws the steps of the search.
     on_progress : callable, optional
         Called with ``Progress`` before each palm; return False to judge those found so far.
 

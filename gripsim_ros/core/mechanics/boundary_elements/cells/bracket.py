@@ -15,15 +15,16 @@ from ....bodies import TriangleMesh
 from ....errors import MeshError
 from ..node_correction import beyond_half_space, neighbour_means
 from ..remesh import QuadraticSurface
-from .elements import Cells, cells_of
+from .elements import Cells, cells_of, grid_about
 from .hats import FEW, Hats, hats_on, MANY, mean_inverses, sharpening
 from .solid import solve_cells
 
 #: Side of the largest cubes over the distance of neighbouring nodes, and of the next smaller ones
 #: over that of those before them [-].
 LARGEST, SMALLER = 1.15, 1.0 / np.sqrt(2.0)
-#: Most cubes: time grows with them, memory too.
-MOST_CELLS = 9000
+#: Most cubes that the body has a share of: time grows with them, memory too. Most of the grid
+#: about it, 1 kB each: a slender body across the grid's axes leaves most of them empty.
+MOST_CELLS, MOST_OF_GRID = 9000, 400_000
 #: Largest error of what a force does to its own place that counts as right [-], and the share of
 #: the surface that may have a larger one before smaller cubes are tried.
 MOST_ERROR, MOST_WRONG = 0.1, 0.1
@@ -75,11 +76,14 @@ def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolAr
     """
     few, many = hats_on(surface, FEW), hats_on(surface, MANY)
     inverse, sharp = mean_inverses(surface, few), sharpening(surface, few, normals)
+    triangles = mesh.vertices[mesh.faces]
     size, growths = LARGEST * surface.spacing, list[Array]()
     answers = list[NDArray[np.float32]]()
     answer, errors = None, np.full(len(normals), np.inf)
     while True:
-        cells = cells_of(mesh.vertices[mesh.faces], size)
+        if np.prod(grid_about(triangles, size)[1]) > MOST_OF_GRID:
+            break
+        cells = cells_of(triangles, size)
         if len(cells.corners) > MOST_CELLS:
             break
         found = _beyond(_moves(mesh, cells, many, normals, poisson_ratio), inverse, surface,
@@ -92,7 +96,7 @@ def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolAr
             if few.sizes[errors > MOST_ERROR].sum() <= MOST_WRONG * few.sizes.sum():
                 break
     if answer is None:
-        raise MeshError(f'the body has more than {MOST_CELLS} cubes of {1e3 * size:.3g} mm')
+        raise MeshError(f'the body has more cubes of {1e3 * size:.3g} mm than can be solved')
     return answer, errors
 
 

@@ -73,11 +73,16 @@ class Cells:
         return hosts, _shapes(places - self.corners[hosts])
 
 
-def cells_of(triangles: Array, size: float) -> Cells:
-    """Return the cubes of a side [m] that a closed surface (m, 3, 3) [m] encloses a share of."""
+def grid_about(triangles: Array, size: float) -> tuple[Array, IntArray]:
+    """Return the origin (3,) [m] and the cubes (3,) along each axis of a grid about a surface."""
     least, most = triangles.min(axis=(0, 1)), triangles.max(axis=(0, 1))
     origin = least - MARGIN * size
-    shape = np.ceil((most - origin) / size + MARGIN).astype(int)
+    return origin, np.ceil((most - origin) / size + MARGIN).astype(int)
+
+
+def cells_of(triangles: Array, size: float) -> Cells:
+    """Return the cubes of a side [m] that a closed surface (m, 3, 3) [m] encloses a share of."""
+    origin, shape = grid_about(triangles, size)
     weights = cell_weights((triangles - origin) / size, (shape[0], shape[1], shape[2]))
     corners = np.argwhere(weights.sum(axis=(3, 4, 5)) > LEAST_SHARE)
     places = (2 * corners[:, None] + NODES).reshape(-1, 3)

@@ -113,7 +113,8 @@ def test_what_few_cubes_tell_badly_is_said_to_be_untold(monkeypatch):
     assert not found.is_told(found.points).any()
 
 
-def test_too_few_cubes_are_refused(monkeypatch):
-    monkeypatch.setattr(bracket, 'MOST_CELLS', 10)
-    with pytest.raises(MeshError, match='more than 10 cubes of'):
+@pytest.mark.parametrize('bound', ['MOST_CELLS', 'MOST_OF_GRID'])
+def test_too_few_cubes_are_refused(bound, monkeypatch):
+    monkeypatch.setattr(bracket, bound, 10)
+    with pytest.raises(MeshError, match='more cubes of .* mm than can be solved'):
         compliances._of_cells(screwdriver(), RATIO, 500)
