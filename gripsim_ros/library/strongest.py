@@ -61,7 +61,8 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     Returns
     -------
     PlanResult
-        ``evaluated`` are the palms looked at, ``in_contact`` the best of them, which are judged;
+        ``evaluated`` are the palms looked at, ``in_contact`` the best of them, which are judged
+        until enough hold;
         ``rejections`` those of these that do not hold, by reason.
 
     Raises
@@ -91,14 +92,13 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     trial = PressTrial(grasp_object, hand, task, options,
                        _approach(grasp_object, hand, task, options))
     found, tried = strongest_palms(trial, count, palms, seed, watch)
-    judged = _judged(grasp_object, found, task, hand, options.trajectory_rows)
-    held = [grasp for grasp in judged if grasp.stable and grasp.contacts]
-    reasons = Counter(grasp.reason or NOT_HELD for grasp in judged
-                      if not (grasp.stable and grasp.contacts))
+    judged = _judged(grasp_object, found, task, hand, options.trajectory_rows, count)
+    held = [grasp for grasp in judged if _is_held(grasp)]
+    reasons = Counter(grasp.reason or NOT_HELD for grasp in judged if not _is_held(grasp))
     return PlanResult(
         grasps=by_strength(held)[:count],
         rejections=dict(reasons.most_common()), evaluated=tried,
-        total=most if ended else tried, in_contact=len(found), proposed=tried,
+        total=most if ended else tried, in_contact=len(judged), proposed=tried,
         timed_out=bool(ended), first_stable_time=None,
         planning_time=time.monotonic() - begin, loading_time=begin - asked)
 
@@ -120,11 +120,21 @@ def _approach(grasp_object: GraspObject, hand: HandModel, task: Task, options: P
     return approaches
 
 
+def _is_held(grasp: RankedGrasp) -> bool:
+    return grasp.stable and bool(grasp.contacts)
+
+
 def _judged(grasp_object: GraspObject, palms: list[StrongPalm], task: Task, hand: HandModel,
-            rows: int) -> list[RankedGrasp]:
-    """Return what closing makes of palms, from their open hands on."""
-    opened = [np.repeat(palm.opened[None], 2, axis=0) for palm in palms]
-    judged = evaluate_grasps(
-        grasp_object, [(palm.hypothesis.T_object_palm, way) for palm, way in zip(palms, opened)],
-        task, hand=hand, close=True)
-    return [from_open_hand(grasp, palm, hand, rows) for grasp, palm in zip(judged, palms)]
+            rows: int, count: int) -> list[RankedGrasp]:
+    """Return what closing makes of palms from their open hands on, until so many are held."""
+    judged: list[RankedGrasp] = []
+    for begin in range(0, len(palms), count):
+        if sum(map(_is_held, judged)) >= count:
+            break
+        next_ones = palms[begin:begin + count]
+        given = [(palm.hypothesis.T_object_palm, np.repeat(palm.opened[None], 2, axis=0))
+                 for palm in next_ones]
+        closed = evaluate_grasps(grasp_object, given, task, hand=hand, close=True)
+        judged += [from_open_hand(grasp, palm, hand, rows)
+                   for grasp, palm in zip(closed, next_ones)]
+    return judged

@@ -33,8 +33,10 @@ PRESS_STEPS = 4
 MAX_PUSH = 0.02
 #: Time in which a load grows, and after which its effect is looked at [s].
 GROWTH_TIME, LOAD_TIME = 0.2, 0.5
+#: Time step of the integration meanwhile [s]: what rests at the end is looked for, not the way.
+LOAD_STEP = 0.05
 #: Speed below which an object rests under a load, looked at after so many steps [m/s].
-STILL, WAIT_STEPS = 0.0005, 5
+STILL, WAIT_STEPS = 0.0005, 1
 #: Largest shift and turn under a load, springs of joints included [m, rad].
 MAX_SHIFT, MAX_TURN = 0.005, np.deg2rad(5.0)
 
@@ -175,10 +177,10 @@ def bears_loads(moving: MovingObject, grasp_object: GraspObject, grip: Array, lo
     # Loads keep their directions while the object turns.
     turn = moving.T_palm_object[:3, :3] @ moving.T_object_moved[:3, :3].T
     wrenches = load_wrenches(loads, mass.mass, mass.centre_of_mass).reshape(-1, 2, 3) @ turn.T
-    growing, longest = (max(1, round(time / dynamics.time_step))
-                        for time in (GROWTH_TIME, LOAD_TIME))
+    growing, longest = (round(time / LOAD_STEP) for time in (GROWTH_TIME, LOAD_TIME))
     return moving.bears(grip, wrenches.reshape(-1, 6), Trial(
-        growing, longest, WAIT_STEPS, STILL, _radius(grasp_object), max_shift, max_turn))
+        LOAD_STEP, growing, longest, WAIT_STEPS, STILL, _radius(grasp_object), max_shift,
+        max_turn))
 
 
 def _angle(T: Array) -> float:

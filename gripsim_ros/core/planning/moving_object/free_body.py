@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, IntArray
+from ...arrays import Array, BoolArray, IntArray
 from ...hand.kinematics import TreeArguments, tree_jacobians, tree_poses
 from ...numerics.kernels import njit
 from ...numerics.vec3 import Vec3, cross
@@ -94,6 +94,24 @@ class Ground(NamedTuple):
     height: float
 
 
+class Closing(NamedTuple):
+    """
+    How fingers are sent on until they press.
+
+    ``ways (J,)`` of a step, ``lower`` and ``upper (J,)`` [rad]; ``joints (F, J)`` and
+    ``links (F, L)`` say which are each finger's; ``least`` is the normal force of a link from
+    which its finger presses [N], and there are ``most`` steps.
+    """
+
+    ways: Array
+    lower: Array
+    upper: Array
+    joints: BoolArray
+    links: BoolArray
+    least: float
+    most: int
+
+
 class Motion(NamedTuple):
     """
     Where all is, and how it moves; every array is renewed by a step. Frame palm.
@@ -169,6 +187,38 @@ def follow(commands: Array, wrenches: Array, body: Body, fingers: Fingers, groun
         for link in range(links):
             if motion.forces[link] > 0.0 and touched[link] == np.inf:
                 touched[link] = k
+
+
+@njit(cache=True, nogil=True)
+def follow_to_touch(command: Array, wrench: Array, closing: Closing, body: Body, fingers: Fingers,
+                    ground: Ground, resistance: Resistance, motion: Motion, touched: Array
+                    ) -> tuple[BoolArray, int]:
+    """
+    Send each finger on until it presses; return which do (F,), and the steps taken.
+
+    ``command (J,)`` [rad] is renewed, of a finger that presses to where it is; ``wrench (6,)``
+    is as a row of ``wrenches``, and the others as ``follow`` has them.
+    """
+    pressing, taken = np.zeros(len(closing.joints), np.bool_), 0
+    while taken < closing.most and not pressing.all():
+        for finger in range(len(pressing)):
+            for j in range(len(command)):
+                if closing.joints[finger, j] and not pressing[finger]:
+                    command[j] = min(max(command[j] + closing.ways[j], closing.lower[j]),
+                                     closing.upper[j])
+        fresh = np.isinf(touched)
+        follow(command.reshape(1, -1), wrench.reshape(1, -1), body, fingers, ground, resistance,
+               motion, touched)
+        touched[fresh] += taken
+        taken += 1
+        for finger in range(len(pressing)):
+            forces = motion.forces[:-1][closing.links[finger]]
+            if not pressing[finger] and (forces > closing.least).any():
+                pressing[finger] = True
+                for j in range(len(command)):
+                    if closing.joints[finger, j]:
+                        command[j] = motion.joints[j]
+    return pressing, taken
 
 
 @njit(cache=True)

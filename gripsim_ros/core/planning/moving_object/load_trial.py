@@ -16,6 +16,8 @@ class Trial(NamedTuple):
 
     Attributes
     ----------
+    step : float
+        Of the integration [s].
     growing, longest : int
         Steps in which a load grows, and within which it is looked at.
     waits : int
@@ -28,6 +30,7 @@ class Trial(NamedTuple):
         Of the centre of mass, and of the object [m, rad].
     """
 
+    step: float
     growing: int
     longest: int
     waits: int
@@ -60,6 +63,8 @@ def first_not_borne(command: Array, wrenches: Array, body: Body, fingers: Finger
             commands[k, j] = command[j]
     growing, full = np.empty((trial.growing, 6)), np.empty((trial.waits, 6))
     touched = np.zeros(len(fingers.link_frames))
+    resistance = Resistance(resistance.drag, resistance.joint_damping, resistance.stiffness,
+                            resistance.spin_radius, trial.step)
     for load in range(len(wrenches)):
         for a in range(6):
             for k in range(trial.growing):

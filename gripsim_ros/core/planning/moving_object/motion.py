@@ -4,14 +4,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, BoolArray
 from ...bodies import GraspObject
 from ...hand import HandModel
 from ...hand.kinematics import tree_arguments
 from ...transforms import inverse, transform
 from ..options import ClosingDynamics
 from .distance_band import distance_band
-from .free_body import Body, Fingers, Ground, Motion, Resistance, follow
+from .free_body import (
+    Body, Closing, Fingers, follow, follow_to_touch, Ground, Motion, Resistance)
 from .link_samples import Felt, link_samples
 from .load_trial import copied, first_not_borne, Trial
 
@@ -27,6 +28,17 @@ def _fingers(hand: HandModel) -> Fingers:
     stiffness = np.broadcast_to(hand.joint_stiffness, hand.joint_efforts.shape).astype(float)
     return Fingers(tree_arguments(hand), hand.link_frames, link_samples(hand), stiffness,
                    hand.joint_efforts / stiffness)
+
+
+@lru_cache(maxsize=8)
+def _own(hand: HandModel) -> tuple[BoolArray, BoolArray]:
+    """Return the joints (F, J) and the links (F, L) of each finger."""
+    joints = np.zeros((len(hand.fingers), len(hand.joint_names)), bool)
+    links = np.zeros((len(hand.fingers), len(hand.links)), bool)
+    for number, finger in enumerate(hand.fingers):
+        joints[number, list(finger.joints)] = True
+        links[number, list(finger.links)] = True
+    return joints, links
 
 
 class MovingObject:
@@ -66,7 +78,7 @@ class MovingObject:
         mass = grasp_object.mass_properties
         self._body = Body(mass.mass, np.array(mass.inertia), np.array(mass.centre_of_mass),
                           grasp_object.material.friction, distance_band(grasp_object.mesh))
-        self._fingers, self._ground = _fingers(hand), ground
+        self._hand, self._fingers, self._ground = hand, _fingers(hand), ground
         self._resistance = Resistance(dynamics.drag, dynamics.joint_damping, dynamics.stiffness,
                                       spin_radius, dynamics.time_step)
         T, links = inverse(T_object_palm), len(hand.links)
@@ -112,6 +124,24 @@ class MovingObject:
                self._ground, self._resistance, self._motion, self.touched)
         self.touched[fresh] += self._steps
         self._steps += len(commands)
+
+    def follow_to_touch(self, command: Array, ways: Array, least: float, most: int
+                        ) -> tuple[Array, set[int]]:
+        """
+        Send each finger on until it presses; return the joints' command (J,) and which do.
+
+        ``command`` and ``ways`` of a step (J,) [rad]; a finger presses from a normal force
+        ``least`` [N] on and then waits where it is; ``most`` steps.
+        """
+        sent, fresh = np.array(command, float), np.full(len(self.touched), np.inf)
+        closing = Closing(ways, self._hand.joint_lower, self._hand.joint_upper, *_own(self._hand),
+                          least, most)
+        pressing, steps = follow_to_touch(
+            sent, self.wrench, closing, self._body, self._fingers, self._ground,
+            self._resistance, self._motion, fresh)
+        self.touched = np.minimum(self.touched, fresh + self._steps)
+        self._steps += steps
+        return sent, set(np.flatnonzero(pressing).tolist())
 
     def lift(self) -> None:
         """Take the ground away, and with it what pulled the object to it."""

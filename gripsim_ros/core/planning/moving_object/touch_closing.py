@@ -119,23 +119,8 @@ def close_by_touch(moving: MovingObject, hand: HandModel, opened: Array, rates: 
                    dynamics: ClosingDynamics) -> tuple[Array, set[int]]:
     """Close each finger until it touches; return the joints' command and the fingers."""
     step = REACH * dynamics.time_step / dynamics.closing_time * rates
-    command, touching = opened.copy(), set[int]()
-    for _ in range(int(MOST_TIMES * dynamics.closing_time / dynamics.time_step)):
-        for number, finger in enumerate(hand.fingers):
-            if number not in touching:
-                own = list(finger.joints)
-                command[own] = np.clip(command[own] + step[own], hand.joint_lower[own],
-                                       hand.joint_upper[own])
-        moving.follow(command[None])
-        forces = moving.normal_forces
-        for number, finger in enumerate(hand.fingers):
-            if number not in touching and forces[list(finger.links)].max() > TOUCHED:
-                touching.add(number)
-                own = list(finger.joints)
-                command[own] = moving.joints[own]
-        if len(touching) == len(hand.fingers):
-            break
-    return command, touching
+    return moving.follow_to_touch(
+        opened, step, TOUCHED, int(MOST_TIMES * dynamics.closing_time / dynamics.time_step))
 
 
 def _largest(bears: Callable[[float], bool], at_least: float) -> float:
