@@ -84,10 +84,9 @@ def examine(name: str, body: GraspObject, arguments) -> list[dict]:
             told = replace(task, pose_uncertainty=(
                 position, np.deg2rad(DEGREES_PER_METRE * position)))
             (judged,) = robust_grasps(body, [grasp], told, arguments.samples)
-            spread = replace(options.uncertainty, position=position,
-                             rotation=told.pose_uncertainty[1])
-            held = [is_held(hand, grasp, sample, soft, spread.squeeze)
-                    for sample in draw_samples(body, spread, arguments.samples, 0)]
+            spread = options.uncertainty
+            held = [is_held(hand, grasp, sample, soft, spread.squeeze) for sample in draw_samples(
+                body, spread, told.pose_uncertainty, arguments.samples, 0)]
             records.append({'object': name, 'rank': grasp.rank, 'position': position,
                             'predicted': judged.robustness.holding,
                             'held': float(np.mean(held))})

@@ -98,10 +98,10 @@ def held_of(body: GraspObject, grasp: RankedGrasp, pieces: list, mass: float, po
             rotation: float, arguments, seed: int = 0) -> float:
     """Return the share of samples, the same as the prediction's for seed 0, that is held."""
     hand, options = load_default_hand(), varied_options(arguments)
-    spread = replace(options.uncertainty, position=position, rotation=rotation)
     command = pressing_command(hand, grasp, options.uncertainty.squeeze)
     told, held = replace(grasp, grip_positions=command), 0
-    for sample in draw_samples(body, spread, arguments.samples, seed):
+    for sample in draw_samples(body, options.uncertainty, (position, rotation),
+                               arguments.samples, seed):
         moved = replace(told, T_object_palm=inverse(sample.T_object_moved) @ grasp.T_object_palm)
         thing = HeldObject(pieces, mass, sample.grasp_object.material.friction,
                            mean_friction_radius(grasp))

@@ -28,7 +28,7 @@ from ..core.planning import (
 from ..core.planning.closings import yields_as_a_whole
 from ..core.planning.hypotheses.surroundings import rays_away
 from ..core.planning.options import IN_TWO_STAGES
-from ..core.planning.ranking.robustness import judge_again, samples_wanted
+from ..core.planning.ranking.robustness import judge_again
 from ..core.planning.task import check_counts
 from .own_compliance import OwnCompliance
 from .resources import (
@@ -183,8 +183,8 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
         process has no threads of its own. Grasps and their order do not depend on it.
     robustness : int, optional
         Samples of uncertain numbers under which the grasps returned are judged and ranked again,
-        after planning and outside its budget; None: as in the options, and some where the task
-        states its ``pose_uncertainty``.
+        after planning and outside its budget; None: as in the options, as far as the budget
+        allows.
     elasticity : str, optional
         Model of the object: ``half_space``, ``body``, or ``auto``: half-spaces while searching,
         then the best are closed again with the object's own compliance and ranked by it. None:
@@ -249,9 +249,11 @@ def plan_grasps(grasp_object: GraspObject, task: Task | None = None, *,
                 _prepare_own(planner, pipeline, own, watch)
             run_with_workers(planner, pipeline, watch, processes)
     progress = planner.progress
-    samples = samples_wanted(request[2], options) if robustness is None else robustness
-    grasps = robust_grasps(grasp_object, planner.ranked(), task, samples, seed, hand=hand,
-                           options=options)
+    if robustness is None and (stopped or published is not None):
+        robustness = 0
+    grasps = robust_grasps(
+        grasp_object, planner.ranked(), task, robustness, seed, hand=hand, options=options,
+        go_on=lambda: robustness is not None or time.monotonic() - begin < budget)
     return PlanResult(
         grasps=_with_warnings(grasps, () if planner.warnings else pipeline.warnings),
         rejections=planner.rejections,
@@ -291,10 +293,13 @@ def _prepared_beside(pipeline: Pipeline | PublishedPipeline) -> Iterator[None]:
 
 
 def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Task | None,
-                  samples: int, seed: int = 0, *, hand: HandModel | None = None,
-                  options: PlannerOptions | None = None) -> list[RankedGrasp]:
+                  samples: int | None = None, seed: int = 0, *, hand: HandModel | None = None,
+                  options: PlannerOptions | None = None, go_on: Callable[[], bool] = lambda: True
+                  ) -> list[RankedGrasp]:
     """
     Return grasps with their robustness; see ``core.planning.ranking.robustness``.
+
+    ``samples`` of None are as many as the options have.
 
     Raises
     ------
@@ -302,10 +307,12 @@ def robust_grasps(grasp_object: GraspObject, grasps: list[RankedGrasp], task: Ta
         ``samples`` is negative.
     """
     from ..core.errors import TaskError
+    options = options or planner_options()
+    samples = options.robustness_samples if samples is None else samples
     if samples < 0:
         raise TaskError(f'robustness samples must be 0 or more, got {samples}')
-    return judge_again(grasps, grasp_object, hand or load_default_hand(), task or Task(),
-                       options or planner_options(), samples, seed)
+    return judge_again(grasps, grasp_object, hand or load_default_hand(), task or Task(), options,
+                       samples, seed, go_on)
 
 
 def model_of(grasps: Sequence[RankedGrasp]) -> str:

@@ -16,7 +16,8 @@ contact_region         the same; every contact must lie in one of them
 …_poses                one ``{position, orientation}`` for each of them
 reach                  any (default), prefer_fingers or fingers_only: by whom the
                        object is moved
-pose_uncertainty       ``[way, angle]``, standard deviations of the object's pose [m, rad]
+pose_uncertainty       ``[way, angle]``, standard deviations of the object's pose [m, rad],
+                       under which grasps are judged and ranked; left out: 2 mm and 2 degrees
 frame                  object (default), world, or arm: the base of the arm
 object_pose            ``{position, orientation}`` of the object in that frame; left
                        out for the arm of ``--arm``, before which it stands anyway
@@ -162,8 +163,7 @@ def task_to_mapping(task: Task) -> dict[str, Any]:
     if task.approach_direction is not None:
         told |= {'approach_direction': task.approach_direction,
                  'approach_half_angle': task.approach_half_angle}
-    if task.pose_uncertainty is not None:
-        told['pose_uncertainty'] = task.pose_uncertainty
+    told['pose_uncertainty'] = task.pose_uncertainty
     for key, poses in PRIMITIVE_KEYS:
         if len(rows := getattr(task, key)):
             told |= {key: [_shape(row) for row in rows], poses: [_pose_of(row) for row in rows]}

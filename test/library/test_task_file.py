@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from gripsim_ros.core.batches import OBSTACLE_BOX, OBSTACLE_CYLINDER
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.task import POSE_UNCERTAINTY
 from gripsim_ros.core.transforms import transform
 from gripsim_ros.library.task_file import (
     KEYS, load_task, pose_from_mapping, task_from_mapping, task_of_grasps, task_to_mapping)
@@ -76,7 +77,7 @@ def test_a_displacement_may_be_said_to_be_none_as_in_the_message():
 def test_zeros_stand_for_what_is_left_out_as_in_the_message():
     task = task_from_mapping({'gravity': 0, 'approach_direction': [0, 0, 0],
                               'approach_half_angle': 0, 'pose_uncertainty': []})
-    assert task.pose_uncertainty is None and task.gravity == 9.81
+    assert task.pose_uncertainty.tolist() == list(POSE_UNCERTAINTY) and task.gravity == 9.81
     assert task.approach_direction is None
     assert task.approach_half_angle == np.pi
 

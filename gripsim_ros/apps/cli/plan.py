@@ -42,9 +42,9 @@ def plan(
         workers: Annotated[int, typer.Option(
             '--workers', parser=whole_number, metavar='N',
             help='Processes that share the work; 0: one a core.')] = 0,
-        robustness: Annotated[int, typer.Option(
+        robustness: Annotated[int | None, typer.Option(
             '--robustness', parser=whole_number, metavar='N',
-            help='Judge each grasp under N samples of uncertain numbers.')] = 0,
+            help='Judge each grasp under N samples of uncertain numbers, 0: none.')] = None,
         nodes: Annotated[bool, typer.Option(
             '--nodes', help='Ask a running suite instead of planning here.')] = False,
         database: Annotated[str | None, typer.Option(
@@ -191,8 +191,8 @@ def _checked_workers(workers: int) -> int:
     return workers
 
 
-def _checked_robustness(samples: int) -> int:
-    if not 0 <= samples <= MOST_SAMPLES:
+def _checked_robustness(samples: int | None) -> int | None:
+    if samples is not None and not 0 <= samples <= MOST_SAMPLES:
         raise InputError(f'--robustness must be from 0 to {MOST_SAMPLES}, got {samples}')
     return samples
 
@@ -206,7 +206,6 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
     """
     from dataclasses import replace
 
-    from ...core.planning.ranking.robustness import samples_wanted
     from ...library.in_process import planner_options, robust_grasps
     from ...library.planned_arm import PlannedArm
     from .answers.arm import order_by_arm
@@ -216,8 +215,7 @@ def _order_by_arm(answer: PlanAnswer, request: PlanRequest, arm_task: ArmTask,
                                    limits.count or options.max_grasps,
                                    budget - answer.statistics['planning_time'])
     grasps = robust_grasps(request.grasp_object, list(answer.grasps), request.task,
-                           samples_wanted(request.task, options, limits.robustness),
-                           limits.seed, hand=answer.hand)
+                           limits.robustness, limits.seed, hand=answer.hand)
     return replace(answer, grasps=grasps, arm=PlannedArm(
         arm_task.arm, arm_task.T_base_object, files[0], arm_task.others, files[1])), stopped
 
@@ -233,7 +231,7 @@ def plan_here(request: PlanRequest, for_arm: bool = False, elasticity: str | Non
     from ...library.strongest import plan_strongest
     from .progress import CompilationNews, PlanProgress
     hand, limits, options = read_hand(request.hand), request.limits, planner_options()
-    wanted, budget, robustness = limits.count, limits.time, limits.robustness or None
+    wanted, budget, robustness = limits.count, limits.time, limits.robustness
     if for_arm:
         wanted, robustness = limits.hypotheses or options.max_hypotheses, 0
         budget = (1.0 - ARM_TIME_SHARE) * (limits.time or options.max_planning_time)

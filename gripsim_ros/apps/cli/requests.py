@@ -26,7 +26,7 @@ class PlanLimits:
     """
     Most grasps, hypotheses and seconds, 0 being the planner's own; seed; worker processes.
 
-    ``robustness`` is the number of samples, 0 being the planner's own.
+    ``robustness`` is the number of samples, None being the planner's own.
     """
 
     count: int = 0
@@ -34,7 +34,7 @@ class PlanLimits:
     time: float = 0.0
     seed: int = 0
     workers: int = 0
-    robustness: int = 0
+    robustness: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

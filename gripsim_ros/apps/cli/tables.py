@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ...library.grasp_file import PlanAnswer
 
 GRASP_COLUMNS = ('rank', 'score', 'preshape', 'contacts', 'force [N]', 'peak [kPa]',
-                 'pressed in [mm]', 'load margin', 'damage margin', 'note')
+                 'pressed in [mm]', 'load margin', 'damage margin', 'sure [%]', 'note')
 
 
 def print_answer(answer: PlanAnswer) -> None:
@@ -52,10 +52,9 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
     from ...core.planning.ranked_grasp import CONES_LEFT
     force = sum(float(np.linalg.norm(contact.force)) for contact in grasp.contacts)
     peak = max((contact.peak_pressure for contact in grasp.contacts), default=0.0)
-    notes = [] if grasp.robustness is None else [
-        f'holds in {100 * grasp.robustness.holding:.0f} ± {100 * grasp.robustness.error:.0f} % '
-        f'of {grasp.robustness.samples} samples']
-    notes += [] if grasp.reach is None else [f'reach: {grasp.reach.level}']
+    sure = '-' if grasp.robustness is None else (
+        f'{100 * grasp.robustness.holding:.0f} ± {100 * grasp.robustness.error:.0f}')
+    notes = [] if grasp.reach is None else [f'reach: {grasp.reach.level}']
     notes += [] if grasp.arm_motion is None else [
         f'arm: {grasp.arm_motion.pregrasp_length:.2f} rad to the pre-grasp, '
         f'{grasp.arm_motion.length:.2f} in all']
@@ -65,7 +64,7 @@ def grasp_row(grasp: RankedGrasp) -> tuple[str, ...]:
     notes += [] if grasp.quantitative else ['outside the range of the elastic model']
     return (str(grasp.rank), f'{grasp.score:.3f}', grasp.preshape, str(len(grasp.contacts)),
             f'{force:.2f}', f'{1e-3 * peak:.1f}', f'{1e3 * grasp.max_displacement:.2f}',
-            f'{grasp.margin:.2f}', _factor(grasp.damage_margin),
+            f'{grasp.margin:.2f}', _factor(grasp.damage_margin), sure,
             '; '.join([*notes, *([grasp.reason] if grasp.reason else [])]))
 
 

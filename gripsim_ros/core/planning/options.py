@@ -81,7 +81,7 @@ class ClosingDynamics(Options, section='planner option closing'):
 @dataclass(frozen=True)
 class Uncertainty(Options, section='planner option uncertainty'):
     """
-    Standard deviations of the numbers of a request, and the squeeze of the hand.
+    Standard deviations of an object's numbers, and the squeeze of the hand.
 
     Attributes
     ----------
@@ -89,8 +89,6 @@ class Uncertainty(Options, section='planner option uncertainty'):
         Of the natural logarithm [-].
     poisson_ratio : float
         [-]
-    position, rotation : float
-        Of the object's pose, along and about each axis [m], [rad].
     squeeze : float
         Multiple of the closing torques with which the joints press [-].
 
@@ -103,8 +101,6 @@ class Uncertainty(Options, section='planner option uncertainty'):
     youngs_modulus: float = _not_negative()
     poisson_ratio: float = _not_negative()
     friction: float = _not_negative()
-    position: float = _not_negative()
-    rotation: float = _not_negative()
     squeeze: float = _not_negative()
 
 

@@ -20,6 +20,8 @@ ARM_TIME_SHARE, LEAST_ARM_TIME = 0.4, 3.0
 #: fingers alone.
 ANY, PREFER_FINGERS, FINGERS_ONLY = 'any', 'prefer_fingers', 'fingers_only'
 REACHES = ANY, PREFER_FINGERS, FINGERS_ONLY
+#: Standard deviations of an object's pose that nobody states, along [m] and about each axis [rad].
+POSE_UNCERTAINTY = (0.002, float(np.deg2rad(2.0)))
 #: Smallest length of a direction; a shorter vector has none.
 LEAST_LENGTH = 1e-9
 
@@ -89,9 +91,9 @@ class Task:
         The same; the middle of every contact must lie in one of them. Empty: anywhere.
     reach : str
         By whom the object is to be moved: ``ANY``, ``PREFER_FINGERS`` or ``FINGERS_ONLY``.
-    pose_uncertainty : (2,) float or None
+    pose_uncertainty : (2,) float
         Standard deviations of the object's pose, along [m] and about each axis [rad], under
-        which grasps are judged and ranked again; None: as the options have it, where asked.
+        which grasps are judged and ranked again: of a pose by a camera, 2 mm and 2 degrees.
 
     Raises
     ------
@@ -111,7 +113,7 @@ class Task:
     keep_out: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     contact_region: Array = field(default_factory=lambda: np.zeros((0, OBSTACLE_WIDTH)))
     reach: str = ANY
-    pose_uncertainty: Array | None = None
+    pose_uncertainty: Array = field(default_factory=lambda: np.array(POSE_UNCERTAINTY))
 
     def __post_init__(self) -> None:
         """Check every field."""
@@ -151,12 +153,11 @@ class Task:
                                 f'and not huge, got {direction.tolist()}')
             object.__setattr__(self, 'approach_direction', direction)
 
-        if self.pose_uncertainty is not None:
-            spread = _finite('pose_uncertainty', self.pose_uncertainty)
-            if spread.shape != (2,) or not (0.0 <= spread).all() or spread[1] > np.pi:
-                raise TaskError('task.pose_uncertainty must be a way in metres and an angle up to '
-                                f'pi, neither negative, got {spread.tolist()}')
-            object.__setattr__(self, 'pose_uncertainty', spread)
+        spread = _finite('pose_uncertainty', self.pose_uncertainty)
+        if spread.shape != (2,) or not (0.0 <= spread).all() or spread[1] > np.pi:
+            raise TaskError('task.pose_uncertainty must be a way in metres and an angle up to '
+                            f'pi, neither negative, got {spread.tolist()}')
+        object.__setattr__(self, 'pose_uncertainty', spread)
 
     def _check_geometry(self) -> None:
         """Check the displacement and the primitives."""

@@ -21,7 +21,7 @@ from ... import __version__
 from ...core.bodies import GraspObject
 from ...core.errors import TaskError
 from ...core.planning.options import PlannerOptions
-from ...core.planning.task import Task
+from ...core.planning.task import POSE_UNCERTAINTY, Task
 from ..resources import share_directory
 
 #: Options that change the time a plan takes and no bit of it, or that enter as a request's own.
@@ -62,8 +62,8 @@ class PlanSettings:
         """Return the settings as they enter a key, defaults filled in."""
         options = self.options
         return {
-            'task': replace(self.task, pose_uncertainty=None), 'mechanics': self.mechanics,
-            'seed': int(self.seed),
+            'task': replace(self.task, pose_uncertainty=np.array(POSE_UNCERTAINTY)),
+            'mechanics': self.mechanics, 'seed': int(self.seed),
             'options': {field.name: getattr(options, field.name) for field in fields(options)
                         if field.name not in WITHOUT_EFFECT},
             'hypotheses': int(self.hypotheses or options.max_hypotheses),

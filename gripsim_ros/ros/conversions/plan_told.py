@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from ...core.bodies import GraspObject
 from ...core.planning import Task
 from ...core.planning.ranked_grasp import RankedGrasp
-from ...core.planning.task import ANY
+from ...core.planning.task import ANY, POSE_UNCERTAINTY
 
 
 @dataclass(frozen=True)
@@ -133,8 +133,8 @@ def _task(task: Task) -> dict[str, str]:
     if task.approach_direction is not None:
         told['approach'] = f'within {np.rad2deg(task.approach_half_angle):.0f}° of ' + ' '.join(
             f'{axis:.2f}' for axis in task.approach_direction)
-    if task.pose_uncertainty is not None:
-        way, angle = task.pose_uncertainty
+    way, angle = task.pose_uncertainty
+    if (way, angle) != POSE_UNCERTAINTY:
         told['pose known to'] = f'{1e3 * way:.3g} mm, {np.rad2deg(angle):.3g}°'
     for name in ('obstacles', 'keep_out', 'contact_region'):
         if len(getattr(task, name)):

@@ -22,7 +22,6 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
     from ....library.database.extras import require_sqlalchemy
     from ....library.database.key import PlanSettings, default_mechanics
     from ....library.grasp_file import PlanAnswer
-    from ....core.planning.ranking.robustness import samples_wanted
     from ....library.in_process import planner_options, robust_grasps
     require_sqlalchemy()
     from ....library.database.lookup import GraspDatabase
@@ -39,8 +38,7 @@ def find_answer(request: PlanRequest, database: str, with_surfaces: bool) -> Pla
         return None
     say(f'answered from {source.name}')
     grasps = robust_grasps(request.grasp_object, plan.ranked(), request.task,
-                           samples_wanted(request.task, options, limits.robustness),
-                           limits.seed, hand=hand)
+                           limits.robustness, limits.seed, hand=hand)
     if with_surfaces:
         grasps = _with_surfaces(request, grasps)
     statistics = {**plan.statistics(), 'repairs': request.repairs, 'seed': limits.seed,

@@ -16,13 +16,16 @@ from ..options import PlannerOptions
 from ..task import Task, task_load_cases
 from .closing_motion import some_loads
 from .motion import MovingObject
-from .touch_closing import press_margins, PRESS_SHARES
+from .touch_closing import press_margins
 
+#: Torques with which the joints press, as a share of their limit [-]: with less most palms bear
+#: less, and one that bears more by less slips where it is pressed harder than it was judged.
+PRESS = 0.6
 #: Bends of the fingers from which a search begins, besides the palm's own: how far their inner
 #: joint opens and the outer ones close [rad], and how much deeper the palm stands then [m].
 BENDS, BENT_DEPTHS = ((0.2, 0.35), (0.4, 0.7)), (-0.01, 0.01, 0.03)
 #: Steps of a round, and their deviations at first: shift [m], turn and bend [rad].
-STEPS, SHIFT, TURN, BEND = 30, 0.008, 0.1, 0.15
+STEPS, SHIFT, TURN, BEND = 90, 0.008, 0.1, 0.15
 #: By what steps grow after a better palm and shrink after none [-], least and most.
 GROWTH, SHRINKAGE, LEAST_STEP, MOST_STEP = 1.5, 0.9, 0.15, 1.5
 
@@ -33,13 +36,12 @@ class StrongPalm:
     A hypothesis, the joints from which its fingers close, and what they bear.
 
     ``opened (J,)`` [rad] is the open hand of the preshape or one of bent fingers; ``margin`` is
-    the multiple of the loads that is borne, pressed with ``share`` of the joints' limits.
+    the multiple of the loads that is borne, pressed with ``PRESS``.
     """
 
     hypothesis: Hypothesis
     opened: Array
     margin: float
-    share: float
 
 
 class PressTrial:
@@ -66,10 +68,10 @@ class PressTrial:
     def palm(self, hypothesis: Hypothesis, opened: Array, at_least: float = 0.0) -> StrongPalm:
         """Return what fingers bear that close from joints (J,); margin 0 below ``at_least``."""
         way = self.hand.preshapes[hypothesis.preshape]
-        margin, share = max(zip(press_margins(
+        (margin,) = press_margins(
             self.object, self.hand, hypothesis.T_object_palm, opened, way.closed - way.open,
-            self._loads, self.options.closing, at_least), PRESS_SHARES))
-        return StrongPalm(hypothesis, opened, margin, share)
+            self._loads, self.options.closing, at_least, (PRESS,))
+        return StrongPalm(hypothesis, opened, margin)
 
     def touches(self, T_object_palm: Array, opened: Array) -> bool:
         """Return whether an open hand (J,) [rad] touches the object."""

@@ -11,7 +11,7 @@ from ...hand import HandModel
 from ..hypotheses.generate import Hypothesis, propose_hypotheses
 from ..hypotheses.hand_geometry import closing_rows, find_mechanisms
 from ..ranked_grasp import RankedGrasp
-from .stronger import further_in, PressTrial, steps_at_most, strengthened, StrongPalm
+from .stronger import further_in, PRESS, PressTrial, steps_at_most, strengthened, StrongPalm
 from .touch_closing import pressing_beyond
 
 #: How much deeper palms stand than those proposed, whose pads close about the centre of mass [m].
@@ -125,18 +125,19 @@ def from_open_hand(grasp: RankedGrasp, palm: StrongPalm, hand: HandModel, count:
     """
     Return a closed grasp as that of a palm.
 
-    Its trajectory (count, J) leads from the palm's open hand, and its grip presses as hard as it
-    must to bear what its margin says.
+    Its trajectory (count, J) leads from the palm's open hand, its grip presses with ``PRESS``,
+    and its margin is what that bears.
     """
     way, closed = hand.preshapes[palm.hypothesis.preshape], grasp.trajectory[-1]
     rates = way.closed - way.open
     shares: Array = np.divide(closed - palm.opened, rates, out=np.zeros(len(rates)),
                               where=rates != 0.0)
     links = {hand.link_index(contact.link) for contact in grasp.contacts}
-    press = palm.share * pressing_beyond(hand, rates, {
+    press = PRESS * pressing_beyond(hand, rates, {
         number for number, finger in enumerate(hand.fingers) if links & set(finger.links)})
     return replace(
-        grasp, hypothesis=palm.hypothesis.number, grip_efforts=press * hand.joint_stiffness,
+        grasp, hypothesis=palm.hypothesis.number, margin=palm.margin,
+        grip_efforts=press * hand.joint_stiffness,
         grip_positions=np.clip(closed + press, hand.joint_lower, hand.joint_upper),
         trajectory=closing_rows(palm.opened, rates, np.maximum(shares, 0.0),
                                 find_mechanisms(hand), count))

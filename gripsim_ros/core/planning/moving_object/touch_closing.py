@@ -1,6 +1,6 @@
 """A hand that closes by touch on a free object and presses on: how much it then bears."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -34,8 +34,8 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
 
 
 def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
-                  rates: Array, loads: Array, dynamics: ClosingDynamics, at_least: float = 0.0
-                  ) -> list[float]:
+                  rates: Array, loads: Array, dynamics: ClosingDynamics, at_least: float = 0.0,
+                  shares: Sequence[float] = PRESS_SHARES) -> list[float]:
     """
     Return which multiple of the loads a free object bears in a hand that closed by touch.
 
@@ -55,17 +55,19 @@ def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arr
     dynamics : ClosingDynamics
     at_least : float, optional
         Whoever bears less need not be told apart: 0, after a part of the work.
+    shares : sequence of float, optional
+        Of the joints' limits, with which they press [-].
 
     Returns
     -------
     list of float
-        For each of ``PRESS_SHARES``; 0 where the object is pushed out or fewer than two fingers
+        For each of ``shares``; 0 where the object is pushed out or fewer than two fingers
         touch.
 
     Notes
     -----
     Own choice: each finger closes until it touches and waits there; then the joints of those
-    that touch are sent on until, held, they press with ``PRESS_SHARES`` of their limits; then
+    that touch are sent on until, held, they press with ``shares`` of their limits; then
     the loads grow (``bears_loads``). Neither deformation nor damage is looked at.
     """
     rates = rates / np.abs(rates).max()
@@ -73,11 +75,11 @@ def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arr
     moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
     command, touching = close_by_touch(moving, hand, opened, rates, dynamics)
     if len(touching) < 2:
-        return [0.0] * len(PRESS_SHARES)
+        return [0.0] * len(shares)
     press = pressing_beyond(hand, rates, touching)
     return [_borne(moving.copy(), grasp_object, command, np.clip(
         command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics, at_least)
-        for share in PRESS_SHARES]
+        for share in shares]
 
 
 def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pressing: Array,

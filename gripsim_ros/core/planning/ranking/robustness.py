@@ -36,8 +36,8 @@ class Sample:
     T_object_moved: Array
 
 
-def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int, seed: int
-                 ) -> Iterator[Sample]:
+def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, pose_uncertainty: Array,
+                 count: int, seed: int) -> Iterator[Sample]:
     """
     Draw random variations of an object and its pose, one after the other.
 
@@ -45,6 +45,8 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
     ----------
     grasp_object : GraspObject
     uncertainty : Uncertainty
+    pose_uncertainty : (2,) float
+        Standard deviations along [m] and about each axis [rad].
     count : int
     seed : int
         Samples depend on it alone, and the first of them not on ``count``.
@@ -56,10 +58,12 @@ def draw_samples(grasp_object: GraspObject, uncertainty: Uncertainty, count: int
         Poisson's ratio is normal and clipped, the pose turns about the centre of mass.
     """
     for number in range(count):
-        yield _draw(grasp_object, uncertainty, np.random.default_rng([seed, number]))
+        yield _draw(grasp_object, uncertainty, pose_uncertainty,
+                    np.random.default_rng([seed, number]))
 
 
-def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Generator) -> Sample:
+def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, pose_uncertainty: Array,
+          rng: np.random.Generator) -> Sample:
     numbers, material = rng.standard_normal(9), grasp_object.material
     varied = replace(
         material,
@@ -74,19 +78,9 @@ def _draw(grasp_object: GraspObject, uncertainty: Uncertainty, rng: np.random.Ge
             material.max_force_spread * rng.standard_normal()))
         varied = replace(varied, max_force=force, max_force_spread=0.0)
     centre = grasp_object.mass_properties.centre_of_mass
-    T = rotation_about(centre, uncertainty.rotation * numbers[6:],
-                       uncertainty.position * numbers[3:6])
+    position, rotation = pose_uncertainty
+    T = rotation_about(centre, rotation * numbers[6:], position * numbers[3:6])
     return Sample(GraspObject(grasp_object.mesh, varied, grasp_object.label), T)
-
-
-#: Samples where a task states how uncertain the object's pose is, and nobody another number.
-STATED_SAMPLES = 16
-
-
-def samples_wanted(task: Task, options: PlannerOptions, asked: int = 0) -> int:
-    """Return how many samples grasps are judged by: as asked for, else as configured."""
-    stated = 0 if task.pose_uncertainty is None else STATED_SAMPLES
-    return asked or options.robustness_samples or stated
 
 
 def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: HandModel,
@@ -101,10 +95,9 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
     grasp_object : GraspObject
     hand : HandModel
     task : Task
-        Its ``pose_uncertainty`` counts before the options'; what the object stands on is moved
-        with it.
+        What the object stands on is moved with it.
     options : PlannerOptions
-        Their ``uncertainty`` says how much varies.
+        Their ``uncertainty`` says how much all but the pose varies.
     samples, seed : int
         The same give the same numbers; 0 samples leave the grasps as they are.
     go_on : callable
@@ -124,10 +117,6 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
     force, as Hertz's do. Left out: pressure that rises faster at edges, and what the hand may
     meet beside the object.
     """
-    spread = options.uncertainty
-    if task.pose_uncertainty is not None:
-        position, rotation = (float(value) for value in task.pose_uncertainty)
-        spread = replace(spread, position=position, rotation=rotation)
     loads = some_loads(task_load_cases(task, grasp_object.canonical_frame[:3, :3]))
     rows: list[list[tuple[bool, float]]] = []
 
@@ -135,7 +124,8 @@ def judge_again(grasps: Sequence[RankedGrasp], grasp_object: GraspObject, hand: 
         return _verdict(grasp, sample, hand, task, options, loads) if go_on() else None
 
     with ThreadPoolExecutor(THREADS) as pool:
-        for sample in draw_samples(grasp_object, spread, samples if grasps else 0, seed):
+        for sample in draw_samples(grasp_object, options.uncertainty, task.pose_uncertainty,
+                                   samples if grasps else 0, seed):
             row = [found for found in pool.map(verdict, grasps) if found is not None]
             if len(row) < len(grasps):
                 break

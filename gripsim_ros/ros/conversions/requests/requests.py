@@ -13,7 +13,7 @@ from shape_msgs.msg import SolidPrimitive
 from ....core.bodies import GraspObject, Material, load_mesh, repair_mesh
 from ....core.bodies.scans.complete import complete_scan
 from ....core.errors import GripsimError, MeshError, TaskError
-from ....core.planning.task import ANY, Task, task_in_object_frame
+from ....core.planning.task import ANY, POSE_UNCERTAINTY, Task, task_in_object_frame
 from ....core.transforms import inverse
 from ..clouds import cloud_from_msg, has_cloud
 from ..geometry import (
@@ -219,7 +219,7 @@ def task_from_msg(msg: TaskMsg) -> Task:
         approach_direction=approach if approach.any() else None,
         approach_half_angle=_half_angle(msg, bool(approach.any())), keep_out=keep_out,
         contact_region=region, reach=msg.reach or ANY,
-        pose_uncertainty=list(msg.pose_uncertainty) or None)
+        pose_uncertainty=np.array(list(msg.pose_uncertainty) or POSE_UNCERTAINTY))
 
 
 def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
@@ -245,8 +245,7 @@ def task_to_msg(task: Task) -> tuple[TaskMsg, list[SolidPrimitive], list[Pose]]:
     if task.approach_direction is not None:
         msg.approach_direction = vector_to_msg(task.approach_direction)
         msg.approach_half_angle = float(task.approach_half_angle)
-    if task.pose_uncertainty is not None:
-        msg.pose_uncertainty = task.pose_uncertainty.tolist()
+    msg.pose_uncertainty = task.pose_uncertainty.tolist()
     msg.keep_out, msg.keep_out_poses = primitives_to_msg(task.keep_out)
     msg.contact_region, msg.contact_region_poses = primitives_to_msg(task.contact_region)
     return msg, *primitives_to_msg(task.obstacles)

@@ -27,7 +27,7 @@ from rclpy.serialization import deserialize_message
 from ....core.planning import Ask, GraspPlanner, PlannerOptions, RankedGrasp
 from ....core.planning.options import checked_elasticity
 from ....core.planning.published.planner import PublishedPlanner
-from ....core.planning.ranking.robustness import judge_again, samples_wanted
+from ....core.planning.ranking.robustness import judge_again
 from ....library.resources import confined_resolver, material_library, resolve_uri
 from ...conversions import (
     Request, RequestReader, configurations_to_msg, grasp_object_to_msg)
@@ -180,12 +180,12 @@ class GraspPlannerNode(SuiteNode):
     def judged_again(self, grasps: list[RankedGrasp], request: Request, end: float
                      ) -> list[RankedGrasp]:
         """
-        Return an answer's grasps with their robustness, where task or options want it.
+        Return an answer's grasps with their robustness.
 
         Samples end with the time of the request, ``end`` [s] of ``time.monotonic``; where an
         arm chooses there are none.
         """
-        samples = 0 if self.arm_choice.is_wanted else samples_wanted(request.task, self.options)
+        samples = 0 if self.arm_choice.is_wanted else self.options.robustness_samples
         return judge_again(grasps, request.grasp_object, self.hand, request.task, self.options,
                            samples, go_on=lambda: time.monotonic() < end)
 

@@ -71,7 +71,7 @@ def test_palms_near_bear_more_and_what_they_say():
     for before, after in zip(palms, found):
         assert after.margin >= before.margin
         again = trial().palm(after.hypothesis, after.opened)
-        assert (again.margin, again.share) == (after.margin, after.share)
+        assert again.margin == after.margin
 
 
 @pytest.mark.slow

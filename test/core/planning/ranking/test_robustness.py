@@ -14,12 +14,11 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning.options import Uncertainty
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.ranking.robustness import (
-    STATED_SAMPLES, draw_samples, judge_again, most_forces, samples_wanted, summarise,
-    surest_first)
+    draw_samples, judge_again, most_forces, summarise, surest_first)
 from gripsim_ros.core.planning.ranking import robustness as module
 from gripsim_ros.core.planning.task import PREFER_FINGERS
 from gripsim_ros.core.transforms import transform
-from gripsim_ros.library.in_process import planner_options, robust_grasps
+from gripsim_ros.library.in_process import plan_grasps, planner_options, robust_grasps
 from gripsim_ros.library.resources import load_default_hand
 
 HYPOTHESES, SAMPLES, SEED = 4, 8, 3
@@ -29,7 +28,8 @@ RTOL_PROPORTION = 0.15
 #: Four standard errors of the mean of so many draws of unit variance.
 DRAWS = 400
 ATOL_MEAN = 4.0 / np.sqrt(DRAWS)
-SURE = Uncertainty(0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
+SURE, WHERE_IT_IS = Uncertainty(0.0, 0.0, 0.0, 1.0), Task(pose_uncertainty=(0.0, 0.0))
+OFF = Task(pose_uncertainty=(2e-3, 0.0))
 
 
 @lru_cache(maxsize=1)
@@ -43,7 +43,8 @@ def planned():
     return plan_by_half_spaces(fruit(), hypotheses=HYPOTHESES).grasps[:2]
 
 
-def robust(samples=SAMPLES, seed=SEED, grasps=None, task=None, thing=None, **uncertainty):
+def robust(samples=SAMPLES, seed=SEED, grasps=None, task=WHERE_IT_IS, thing=None,
+           **uncertainty):
     """Return the robustness of each grasp, in their order."""
     options = replace(planner_options(), uncertainty=replace(SURE, **uncertainty))
     judged = robust_grasps(thing or fruit(), grasps or planned(), task, samples, seed,
@@ -57,7 +58,7 @@ def test_a_grasp_pressed_as_planned_holds_and_one_barely_pressed_does_not():
 
 
 def test_the_same_seed_gives_the_same_numbers_and_another_one_others():
-    uncertain = {'friction': 0.2, 'position': 2e-3}
+    uncertain = {'friction': 0.2, 'task': OFF}
     first = robust(4, **uncertain)
     assert first == robust(4, **uncertain)
     assert first != robust(4, seed=SEED + 1, **uncertain)
@@ -114,8 +115,6 @@ def test_the_surest_comes_first_unless_fingers_or_an_arm_have_chosen():
                          (many, {'reach': PREFER_FINGERS, 'displacement_object': np.eye(4)})):
         kept = robust_grasps(fruit(), chosen, Task(**task, **more), 1, SEED, options=options)
         assert [grasp.hypothesis for grasp in kept] == [grasp.hypothesis for grasp in chosen]
-    assert samples_wanted(Task(**task), options) == STATED_SAMPLES
-    assert samples_wanted(Task(**task), options, 3) == 3 and not samples_wanted(Task(), options)
 
 
 #: Most of 16 samples that are told apart from the surest grasp's, by hand: 3 / 16 is more than
@@ -137,9 +136,9 @@ def test_what_samples_do_not_tell_apart_from_the_surest_stays_in_its_order(best,
 
 
 def test_the_answer_does_not_depend_on_the_threads(monkeypatch):
-    many = robust(3, position=2e-3)
+    many = robust(3, task=OFF)
     monkeypatch.setattr(module, 'THREADS', 1)
-    assert robust(3, position=2e-3) == many
+    assert robust(3, task=OFF) == many
 
 
 def test_nothing_resists_what_fingers_push():
@@ -159,34 +158,34 @@ def test_samples_end_when_time_is_over():
                            go_on=lambda: next(ends))
     count = len(planned())
     assert [grasp.robustness.samples for grasp in judged(2 * count + 1)] == [2] * count
-    assert all(grasp.robustness is None for grasp in judged(count - 1))
+    assert all(grasp is before for grasp, before in zip(judged(count - 1), planned()))
 
 
 def test_samples_have_the_given_medians_and_do_not_depend_on_their_number():
-    spread = Uncertainty(0.3, 0.02, 0.1, 1e-3, 0.02, 1.0)
-    samples = list(draw_samples(fruit(), spread, DRAWS, SEED))
+    spread, pose = Uncertainty(0.3, 0.02, 0.1, 1.0), (1e-3, 0.02)
+    samples = list(draw_samples(fruit(), spread, pose, DRAWS, SEED))
     stuff = fruit().material
     logarithms = {name: np.log([getattr(s.grasp_object.material, name) / getattr(stuff, name)
                                 for s in samples]) / getattr(spread, name)
                   for name in ('youngs_modulus', 'friction')}
     for values in logarithms.values():
         assert abs(values.mean()) < ATOL_MEAN and abs(values.std() - 1.0) < ATOL_MEAN
-    moved = np.array([s.T_object_moved[:3, 3] for s in samples]) / spread.position
+    moved = np.array([s.T_object_moved[:3, 3] for s in samples]) / pose[0]
     assert np.abs(moved.mean(axis=0)).max() < 1.2 * ATOL_MEAN
-    again = draw_samples(fruit(), spread, 2, SEED)
+    again = draw_samples(fruit(), spread, pose, 2, SEED)
     for a, b in zip(samples, again):
         assert a.grasp_object.id == b.grasp_object.id
         np.testing.assert_array_equal(a.T_object_moved, b.T_object_moved)
 
 
 def test_each_piece_that_is_drawn_has_a_limit_of_force_of_its_own_and_else_is_as_before():
-    spread = Uncertainty(0.3, 0.02, 0.1, 1e-3, 0.02, 1.0)
+    spread, pose = Uncertainty(0.3, 0.02, 0.1, 1.0), (1e-3, 0.02)
     sturdy, stuff = fruit(), replace(fruit().material, max_force=6.6, max_force_spread=0.4)
     fragile = GraspObject(sturdy.mesh, stuff)
-    samples = list(draw_samples(fragile, spread, DRAWS, SEED))
+    samples = list(draw_samples(fragile, spread, pose, DRAWS, SEED))
     limits = np.log([s.grasp_object.material.force_limit / 6.6 for s in samples]) / 0.4
     assert abs(limits.mean()) < ATOL_MEAN and abs(limits.std() - 1.0) < ATOL_MEAN
-    for a, b in zip(samples, draw_samples(sturdy, spread, 3, SEED)):
+    for a, b in zip(samples, draw_samples(sturdy, spread, pose, 3, SEED)):
         assert a.grasp_object.material.numbers == b.grasp_object.material.numbers
         np.testing.assert_array_equal(a.T_object_moved, b.T_object_moved)
 
@@ -208,10 +207,30 @@ def test_terms_and_damage_margin_say_how_they_come_about():
         np.testing.assert_allclose(grasp.damage_margin, 4e5 / peak, rtol=RTOL_ROUNDOFF)
 
 
-@pytest.mark.parametrize('changes', [{'friction': -0.1}, {'position': np.nan}, {'rotation': 'x'}])
+@pytest.mark.parametrize('changes', [
+    {'friction': -0.1}, {'squeeze': np.nan}, {'poisson_ratio': 'x'}])
 def test_an_uncertainty_out_of_its_range_is_refused(changes):
     with pytest.raises(TaskError, match=f'uncertainty.{next(iter(changes))}'):
         replace(SURE, **changes)
+
+
+def test_a_plan_is_judged_by_the_options_samples_at_the_task_s_error_unless_told_otherwise():
+    hand, options = load_default_hand(), planner_options()
+    plans = [plan_grasps(fruit(), hypotheses=HYPOTHESES, workers=1, elasticity='half_space',
+                         **more) for more in ({}, {'robustness': 0}, {'robustness': 3})]
+    shares = [[grasp.robustness for grasp in plan.grasps] for plan in plans]
+    expected = judge_again(plans[1].grasps, fruit(), hand, Task(
+        pose_uncertainty=(0.002, np.deg2rad(2.0))), options, options.robustness_samples)
+    assert options.robustness_samples > 0
+    assert shares[0] == [grasp.robustness for grasp in expected]
+    assert not any(shares[1]) and [share.samples for share in shares[2]] == [3] * len(shares[2])
+
+
+def test_what_was_not_asked_for_is_left_where_planning_was_ended():
+    ended = plan_grasps(fruit(), hypotheses=60, workers=1, elasticity='half_space',
+                        on_progress=lambda progress: progress.stable < 1)
+    assert ended.grasps and ended.timed_out
+    assert all(grasp.robustness is None for grasp in ended.grasps)
 
 
 def test_negative_samples_are_refused():

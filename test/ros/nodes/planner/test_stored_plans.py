@@ -11,9 +11,9 @@ import pytest
 pytest.importorskip('gripsim_interfaces', reason='needs the built interfaces: `make setup`')
 
 from gripsim_ros import load_object, Task  # noqa: E402
-from gripsim_ros.core.planning.ranking.robustness import STATED_SAMPLES  # noqa: E402
+from gripsim_ros.core.planning.task import POSE_UNCERTAINTY  # noqa: E402
 from gripsim_ros.library.database.lookup import GraspDatabase  # noqa: E402
-from gripsim_ros.library.in_process import robust_grasps  # noqa: E402
+from gripsim_ros.library.in_process import planner_options, robust_grasps  # noqa: E402
 from gripsim_ros.library.resources import load_default_hand  # noqa: E402
 from gripsim_ros.ros.clients.plan import plan_request, PlanGraspClient, STATUS_NAMES  # noqa: E402
 from gripsim_ros.ros.programs import PROGRAMS  # noqa: E402
@@ -85,8 +85,10 @@ def test_grasps_are_judged_under_the_error_of_the_pose_that_a_task_tells(client,
     expected = judged_here(folder, asked)
     assert [(grasp.rank, grasp.hypothesis, grasp.robustness) for grasp in answer.grasps] == [
         (grasp.rank, grasp.hypothesis, grasp.robustness.holding) for grasp in expected]
-    assert all(grasp.robustness_samples == STATED_SAMPLES for grasp in answer.grasps)
-    assert not any(grasp.robustness_samples for grasp in plain.grasps)
+    samples = planner_options().robustness_samples
+    assert all(grasp.robustness_samples == samples > 0 for grasp in answer.grasps + plain.grasps)
+    assert [grasp.robustness for grasp in plain.grasps] == [
+        grasp.robustness.holding for grasp in judged_here(folder, request(folder))]
     asked.task.pose_uncertainty = [0.004]
     refused = client.plan(asked)
     assert STATUS_NAMES[refused.status] == 'INVALID_REQUEST'
@@ -96,7 +98,7 @@ def test_grasps_are_judged_under_the_error_of_the_pose_that_a_task_tells(client,
 def judged_here(folder, asked):
     """Return the grasps of the database, judged in this process."""
     return robust_grasps(load_object(folder / 'a.ply', SOFT), list(stored(folder).ranked()),
-                         Task(pose_uncertainty=asked.task.pose_uncertainty), STATED_SAMPLES)
+                         Task(pose_uncertainty=asked.task.pose_uncertainty or POSE_UNCERTAINTY))
 
 
 @pytest.mark.slow
