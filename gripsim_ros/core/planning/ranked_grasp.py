@@ -237,7 +237,7 @@ class RankedGrasp(Row):
     computed, else None. ``reason`` says why a grasp under evaluation does not hold.
     ``damage_margin`` is the damage pressure of object or pads over the peak pressure, or the force
     that a link may press with over the largest, whichever is less [-], ``inf`` without limit or
-    contact; ``robustness`` is None unless asked for, ``reach`` unless
+    contact; ``robustness`` is None where none was judged, ``reach`` unless
     the task has a displacement and there was time to follow it; ``arm_motion`` is an
     ``ArmMotion`` where an arm was asked for.
     ``T_object_settled (4, 4)`` is where the object settles between the fingers, in

@@ -18,8 +18,7 @@ from .closing_motion import some_loads
 from .motion import MovingObject
 from .touch_closing import press_margins
 
-#: Torques with which the joints press, as a share of their limit [-]: with less most palms bear
-#: less, and one that bears more by less slips where it is pressed harder than it was judged.
+#: Torques with which the joints press, as a share of their limit [-].
 PRESS = 0.6
 #: Bends of the fingers from which a search begins, besides the palm's own: how far their inner
 #: joint opens and the outer ones close [rad], and how much deeper the palm stands then [m].
@@ -36,12 +35,24 @@ class StrongPalm:
     A hypothesis, the joints from which its fingers close, and what they bear.
 
     ``opened (J,)`` [rad] is the open hand of the preshape or one of bent fingers; ``margin`` is
-    the multiple of the loads that is borne, pressed with ``PRESS``.
+    the multiple of the loads that is borne by either of ``firm_presses``.
     """
 
     hypothesis: Hypothesis
     opened: Array
     margin: float
+
+
+def firm_presses(most: Array) -> tuple[Array, Array]:
+    """
+    Return two ways to press firmly (J,) [rad], of all that the joints can (J,) [rad].
+
+    With ``PRESS`` of the limit of each joint, and by the same angle all, as they are sent on by
+    position. What is strong by one of them alone slips where inner and outer joints share the
+    torques otherwise.
+    """
+    alike = np.minimum(PRESS * np.abs(most).max(), np.abs(most)) * np.sign(most)
+    return PRESS * most, alike
 
 
 class PressTrial:
@@ -68,10 +79,14 @@ class PressTrial:
     def palm(self, hypothesis: Hypothesis, opened: Array, at_least: float = 0.0) -> StrongPalm:
         """Return what fingers bear that close from joints (J,); margin 0 below ``at_least``."""
         way = self.hand.preshapes[hypothesis.preshape]
-        (margin,) = press_margins(
-            self.object, self.hand, hypothesis.T_object_palm, opened, way.closed - way.open,
-            self._loads, self.options.closing, at_least, (PRESS,))
-        return StrongPalm(hypothesis, opened, margin)
+        least = np.inf
+        for margin in press_margins(
+                self.object, self.hand, hypothesis.T_object_palm, opened, way.closed - way.open,
+                self._loads, self.options.closing, firm_presses, at_least):
+            least = min(least, margin)
+            if least == 0.0:
+                break
+        return StrongPalm(hypothesis, opened, least)
 
     def touches(self, T_object_palm: Array, opened: Array) -> bool:
         """Return whether an open hand (J,) [rad] touches the object."""

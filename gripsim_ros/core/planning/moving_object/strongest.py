@@ -126,7 +126,7 @@ def from_open_hand(grasp: RankedGrasp, palm: StrongPalm, hand: HandModel, count:
     Return a closed grasp as that of a palm.
 
     Its trajectory (count, J) leads from the palm's open hand, its grip presses with ``PRESS``,
-    and its margin is what that bears.
+    and its margin is the palm's.
     """
     way, closed = hand.preshapes[palm.hypothesis.preshape], grasp.trajectory[-1]
     rates = way.closed - way.open

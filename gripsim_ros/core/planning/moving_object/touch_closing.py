@@ -1,6 +1,6 @@
 """A hand that closes by touch on a free object and presses on: how much it then bears."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -27,6 +27,11 @@ LOST_SHIFT, LOST_TURN = 0.01, np.deg2rad(8.0)
 LEAST, MOST, STEP, HALVINGS = 0.1, 64.0, 2.0, 4
 
 
+def in_shares(most: Array) -> list[Array]:
+    """Return the presses (J,) [rad] of ``PRESS_SHARES`` of all that the joints can."""
+    return [share * most for share in PRESS_SHARES]
+
+
 def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
                  rates: Array, loads: Array, dynamics: ClosingDynamics) -> float:
     """Return the better of ``press_margins``, whose parameters these are."""
@@ -34,10 +39,11 @@ def touch_margin(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arra
 
 
 def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,
-                  rates: Array, loads: Array, dynamics: ClosingDynamics, at_least: float = 0.0,
-                  shares: Sequence[float] = PRESS_SHARES) -> list[float]:
+                  rates: Array, loads: Array, dynamics: ClosingDynamics,
+                  presses: Callable[[Array], Sequence[Array]] = in_shares, at_least: float = 0.0
+                  ) -> Iterator[float]:
     """
-    Return which multiple of the loads a free object bears in a hand that closed by touch.
+    Yield which multiples of the loads a free object bears in a hand that closed by touch.
 
     Parameters
     ----------
@@ -53,33 +59,32 @@ def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arr
     loads : (c, 9) float
         Load cases, see ``grasp_map.load_cases``.
     dynamics : ClosingDynamics
+    presses : callable, optional
+        Returns how far the joints press on beyond the touch, each (J,) [rad], of how far they can
+        with the torques of their limits (J,) [rad].
     at_least : float, optional
         Whoever bears less need not be told apart: 0, after a part of the work.
-    shares : sequence of float, optional
-        Of the joints' limits, with which they press [-].
 
-    Returns
-    -------
-    list of float
-        For each of ``shares``; 0 where the object is pushed out or fewer than two fingers
+    Yields
+    ------
+    float
+        For each of ``presses``; 0 where the object is pushed out or fewer than two fingers
         touch.
 
     Notes
     -----
     Own choice: each finger closes until it touches and waits there; then the joints of those
-    that touch are sent on until, held, they press with ``shares`` of their limits; then
+    that touch are sent on until, held, they exert the torques of a press; then
     the loads grow (``bears_loads``). Neither deformation nor damage is looked at.
     """
     rates = rates / np.abs(rates).max()
     opened = _opened(grasp_object, hand, T_object_palm, joints, rates, dynamics)
     moving = MovingObject(grasp_object, hand, T_object_palm, opened, dynamics)
     command, touching = close_by_touch(moving, hand, opened, rates, dynamics)
-    if len(touching) < 2:
-        return [0.0] * len(shares)
-    press = pressing_beyond(hand, rates, touching)
-    return [_borne(moving.copy(), grasp_object, command, np.clip(
-        command + share * press, hand.joint_lower, hand.joint_upper), loads, dynamics, at_least)
-        for share in shares]
+    for press in presses(pressing_beyond(hand, rates, touching)):
+        yield _borne(moving.copy(), grasp_object, command, np.clip(
+            command + press, hand.joint_lower, hand.joint_upper), loads, dynamics, at_least
+            ) if len(touching) > 1 else 0.0
 
 
 def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pressing: Array,

@@ -10,7 +10,7 @@ from gripsim_ros.core.hand.kinematics import forward_kinematics
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.hypotheses.generate import propose_hypotheses
 from gripsim_ros.core.planning.moving_object.stronger import (
-    bent_fingers, PressTrial, steps_at_most, strengthened)
+    bent_fingers, firm_presses, PRESS, PressTrial, steps_at_most, strengthened)
 from gripsim_ros.library.in_process import planner_options
 from gripsim_ros.library.resources import load_default_hand
 
@@ -59,6 +59,13 @@ def _tip(poses, link):
     mesh = HAND.links[link].mesh
     farthest = mesh.vertices[np.argmax(np.linalg.norm(mesh.vertices, axis=1))]
     return poses[link][:3, :3] @ farthest + poses[link][:3, 3]
+
+
+def test_firm_presses_are_a_share_of_each_limit_and_one_angle_for_all_within_it():
+    most = np.array([0.0, 0.1, -0.1, 0.05, -0.02])
+    shares, alike = firm_presses(most)
+    np.testing.assert_allclose(shares, PRESS * most)
+    np.testing.assert_allclose(alike, [0.0, 0.06, -0.06, 0.05, -0.02])
 
 
 @pytest.mark.slow
