@@ -44,7 +44,17 @@ class Vessel:
         section, triangles = self._section(flat, edge, layers, grading)
         angles = _round(places[:, :2] / flat[:, :1], edge / flat[:, 0].max(),
                         COARSE / self.outer[:, 0].max(), grading)
-        return _revolved(section, triangles, angles)
+        return _revolved(section, triangles, angles, True)
+
+    def sector(self, height: float, edge: float, span: float, layers: int = 1,
+               grading: float = 0.7):
+        """Return the same from the half plane y = 0, where it is pressed, to an angle [rad]."""
+        radius = np.interp(height, self.outer[:, 1], self.outer[:, 0])
+        section, triangles = self._section(np.array([[radius, height]]), edge, layers, grading)
+        fine = np.linspace(0.0, span, 20001)
+        angles = _even(fine, 1.0 / np.clip(grading * fine, edge / radius,
+                                           COARSE / self.outer[:, 0].max()))
+        return _revolved(section, triangles, angles, False)
 
     def _section(self, flat, edge, layers, grading):
         """Return points (n, 2) and triangles (t, 3) between both lines."""
@@ -85,7 +95,7 @@ def _round(directions, step, coarse, grading):
     return _even(fine, 1.0 / np.clip(grading * ways, step, coarse))[:-1]
 
 
-def _revolved(section, triangles, angles):
+def _revolved(section, triangles, angles, closed):
     """Return corners and tetrahedra of a section's triangles turned through angles."""
     on_axis = section[:, 0] <= 1e-12
     count, turns = len(section), len(angles)
@@ -95,9 +105,10 @@ def _revolved(section, triangles, angles):
     corners[..., 0] = np.cos(angles)[:, None] * section[:, 0]
     corners[..., 1] = np.sin(angles)[:, None] * section[:, 0]
     corners[..., 2] = section[:, 1]
-    prisms = np.concatenate([number[:, triangles], np.roll(number, -1, axis=0)[:, triangles]],
-                            axis=2).reshape(-1, 6)
-    tetrahedra = _divided(prisms)
+    begins = number if closed else number[:-1]
+    prisms = np.concatenate([begins[:, triangles],
+                             np.roll(number, -1, axis=0)[:len(begins), triangles]], axis=2)
+    tetrahedra = _divided(prisms.reshape(-1, 6))
     whole = np.array([len(set(row)) == 4 for row in tetrahedra.tolist()])
     used, tetrahedra = np.unique(tetrahedra[whole], return_inverse=True)
     corners, tetrahedra = corners.reshape(-1, 3)[used], tetrahedra.reshape(-1, 4)
