@@ -72,7 +72,7 @@ class Wall:
 
     vessel: Vessel
     layers: int = 2
-    edge: float = 6e-4
+    edge: float = 4e-4
     grading: float = 0.35
 
     def grip(self, mesh, links, rays, edge) -> WholeGrip:
