@@ -36,7 +36,8 @@ BENCHMARKS = {
     'soak_driver': 'hardware.driver_soak', 'socp': 'numerics.socp',
     'soft_bodies': 'finite_elements.soft_bodies', 'soft_contacts': 'hardware.soft_contacts',
     'soft_reliability': 'hardware.soft_reliability',
-    'strained_grip': 'finite_elements.strained_grip', 'sweep': 'planning.sweep',
+    'strained_grip': 'finite_elements.strained_grip',
+    'strained_walls': 'finite_elements.strained_walls', 'sweep': 'planning.sweep',
     'touch': 'hardware.touch', 'touch_driver': 'hardware.touch_driver',
     'touch_stiffness': 'hardware.touch_stiffness',
     'trial': 'trials.run'}
@@ -51,7 +52,7 @@ BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
            'quantitative', 'scans',
            'simulated',
            'soak_driver', 'soft_bodies', 'soft_contacts',
-           'soft_reliability', 'strained_grip',
+           'soft_reliability', 'strained_grip', 'strained_walls',
            'fault_figure', 'touch', 'touch_driver', 'touch_stiffness',
            'trial')
 

@@ -19,8 +19,8 @@ import numpy as np
 from scipy.optimize import brentq
 
 from benchmarks.finite_elements import centre
-from benchmarks.finite_elements.cases import cup_mesh
-from benchmarks.finite_elements.grips_planned import pad_compliance
+from benchmarks.finite_elements.grips_planned import curved, pad_compliance
+from benchmarks.finite_elements.revolved import Vessel
 from benchmarks.finite_elements.whole_grip import ball_reach, hertzian_area, Link, WholeGrip
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
@@ -36,18 +36,52 @@ MODULI = (2e4, 2e5, 2e6)
 MATERIAL = Material(2e5, 0.4, 500.0, 0.5)
 #: What counts as right [-], [m]: forces, areas, ways; and of the centre either of the two.
 FORCE, AREA, WAY, CENTRE, CENTRE_WAY = 0.1, 0.1, 0.1, 0.2, 1e-5
+#: Edge of tetrahedra at contacts with solid bodies [m].
+EDGE = 3e-3
+#: Share of a ball's largest overlap beyond which it may bear load on a wall [-], and times that
+#: a vessel's triangles are quartered onto its curved surface.
+PRESSED, WALL_QUARTERS = 0.5, 3
 HEAD = ('| body | E [kPa] | fingers, thumb [mm] | flagged | thumb [N] | force [%] | area [%] | '
         'way [%] | centre [um] | off by [um] | right | half-space: force [%] | flagged |\n'
         + '|---' * 13 + '|')
 
 
-def bottle_mesh(radius=0.03, neck=0.012, height=0.12, wall=1e-3, edge=3e-3) -> TriangleMesh:
+def cup(wall, bottom, radius=0.04, height=0.09) -> Vessel:
+    """Return the cup of ``cup_mesh`` [m]."""
+    return Vessel(np.array([[0.0, -bottom], [radius, -bottom], [radius, height]]),
+                  np.array([[0.0, 0.0], [radius - wall, 0.0], [radius - wall, height]]))
+
+
+def bottle(wall, radius=0.03, neck=0.012, height=0.12) -> Vessel:
     """Return an open bottle on z = 0 with a wall [m]."""
-    outer = [[0.0, 0.0], [radius, 0.0], [radius, height], [neck, height + radius - neck],
-             [neck, height + 0.04]]
-    inner = [[neck - wall, height + 0.04], [neck - wall, height + radius - neck],
-             [radius - wall, height], [radius - wall, wall], [0.0, wall]]
-    return revolve(refine_profile(outer + inner, edge), int(2.0 * np.pi * radius / edge))
+    outer = np.array([[0.0, 0.0], [radius, 0.0], [radius, height],
+                      [neck, height + radius - neck], [neck, height + 0.04]])
+    inner = outer - wall * np.sign([[0.0, -1.0], [1.0, -1.0], [1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
+    return Vessel(outer, inner)
+
+
+def vessel_mesh(vessel: Vessel, edge=centre.EDGE) -> TriangleMesh:
+    """Return the surface of a vessel."""
+    profile = refine_profile(np.concatenate([vessel.outer, vessel.inner[::-1]]), edge)
+    return revolve(profile, int(2.0 * np.pi * vessel.outer[:, 0].max() / edge))
+
+
+@dataclass(frozen=True)
+class Wall:
+    """How a vessel is filled: layers through its wall, edge at its contacts [m], growth [-]."""
+
+    vessel: Vessel
+    layers: int = 2
+    edge: float = 4e-4
+    grading: float = 0.35
+
+    def grip(self, mesh, links, rays, edge) -> WholeGrip:
+        """Return the whole grip of tetrahedra between both faces."""
+        radius = self.vessel.outer[:, 0].max()
+        places = [[*(-radius * way[:2]), start[2]] for start, way in rays]
+        return WholeGrip(
+            curved(mesh, WALL_QUARTERS), MATERIAL, links, edge or self.edge, pressed=PRESSED,
+            fill=partial(self.vessel.fill, places, layers=self.layers, grading=self.grading))
 
 
 @dataclass(frozen=True)
@@ -57,8 +91,14 @@ class Case:
     make: partial
     rays: list
     depths: tuple
-    #: How far tetrahedra may leave the mesh, over the diagonal of its box [-].
-    envelope: float = 2e-3
+    #: How the tetrahedra of a vessel are made; None: by the body's surface.
+    wall: Wall | None = None
+
+    def grip(self, mesh, links, edge) -> WholeGrip:
+        """Return the whole grip, with tetrahedra of an edge at contacts [m] or by default."""
+        if self.wall:
+            return self.wall.grip(mesh, links, self.rays, edge)
+        return WholeGrip(mesh, MATERIAL, links, edge or EDGE)
 
 
 def _three(height):
@@ -76,8 +116,8 @@ CASES = {
     'bread roll': Case(partial(shapes.ellipsoid, (0.05, 0.04, 0.03), 3e-3),
                        centre.around(25.0, -25.0, 180.0, heights=(0.0,) * 3),
                        (1e-3, 3e-3, 5e-3)),
-    'cup, wall 3 mm': Case(partial(cup_mesh, 0.04, 3e-3, 0.09, 4e-3), _three(0.045),
-                           (3e-4, 7e-4, 1.2e-3), 2e-4),
+    'cup, wall 3 mm': Case(partial(vessel_mesh, cup(3e-3, 4e-3)), _three(0.045),
+                           (3e-4, 7e-4, 1.2e-3), Wall(cup(3e-3, 4e-3))),
     'ball, fingers near': Case(
         centre.CASES['ball'][0], centre.around(NEAR_ANGLE, -NEAR_ANGLE, 180.0,
                                                heights=(0.0,) * 3), (1e-3, 3e-3, 5e-3)),
@@ -85,7 +125,8 @@ CASES = {
         centre.CASES['foam block'][0], centre.across(
             0, [[0.0, 0.5 * NEAR, 0.0], [0.0, -0.5 * NEAR, 0.0]], [0.0, 0.0, 0.0]),
         (1e-3, 3e-3, 5.5e-3)),
-    'bottle, wall 1 mm': Case(bottle_mesh, _three(0.06), (1e-4, 2e-4, 4e-4), 1e-4)}
+    'bottle, wall 1 mm': Case(partial(vessel_mesh, bottle(1e-3)), _three(0.06),
+                              (1e-4, 2e-4, 4e-4), Wall(bottle(1e-3)))}
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +200,7 @@ def links_at(case: Case, surface, depths, pad) -> list[Link]:
             for k, place in enumerate(places)]
 
 
-def rows_of(name: str, moduli, edge: float, counts: Counter):
+def rows_of(name: str, moduli, edge: float | None, counts: Counter):
     """Yield the rows of a body, and count them by flag and verdict."""
     case, hand = CASES[name], load_default_hand()
     links = [hand.links[hand.fingers[0].links[-1]]] * len(case.rays)
@@ -173,8 +214,7 @@ def rows_of(name: str, moduli, edge: float, counts: Counter):
             found[modulus, depth] = answer, answer_of(half, case, surface, depth, links,
                                                       answer.depths[-1])
     deepest = np.max([answer.depths for answer, _ in found.values()], axis=0)
-    grip = WholeGrip(mesh, MATERIAL, links_at(case, surface, deepest, links[0].pad), edge,
-                     case.envelope)
+    grip = case.grip(mesh, links_at(case, surface, deepest, links[0].pad), edge)
     for (modulus, _), (answer, half) in found.items():
         grip.material = replace(MATERIAL, youngs_modulus=modulus)
         grip.links = links_at(case, surface, answer.depths, links[0].pad)
@@ -203,7 +243,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('bodies', nargs='*', help=f'of {", ".join(CASES)}')
     parser.add_argument('--moduli', type=float, nargs='+', default=MODULI, help='[Pa]')
-    parser.add_argument('--edge', type=float, default=3e-3, help='of tetrahedra there [m]')
+    parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; '
+                        f'{EDGE} without, of walls as each says')
     arguments = parser.parse_args()
     counts, begin = Counter(), time.process_time()
     print(HEAD)

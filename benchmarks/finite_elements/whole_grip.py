@@ -27,6 +27,8 @@ from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 ENVELOPE, GRADING = 2e-3, 0.8
 #: Share of a link's largest overlap beyond which it may bear load: half, by Hertz, and some [-].
 LOADED = 0.3
+#: Points drawn on a surface, and way to the next, over their mean distance, at most [-].
+SAMPLES_DRAWN, NEIGHBOURS = 20000, 3.0
 #: Surface that comes within this of a link may be pressed [m]: what sticks may be drawn in.
 MARGIN = 1e-3
 #: Times that gaps are found anew at the surface as it moved, at most, and the change of the
@@ -120,27 +122,41 @@ class WholeGrip:
 
     ``envelope`` is how far their surface may leave the mesh, over its box's diagonal. ``links``
     may be exchanged for others that press no more of the surface, and ``material`` for one of the
-    same Poisson's ratio.
+    same Poisson's ratio. ``fill(edge)`` may give the corners and tetrahedra of a wall; depths are
+    those of the mesh. A wall goes before the links, which press it where they are deepest alone:
+    by more than the share ``pressed`` of their largest overlap.
     """
 
     def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float,
-                 envelope: float = ENVELOPE):
+                 envelope: float = ENVELOPE, fill: Callable | None = None, pressed: float = 0.0):
         """Mesh, find what may be pressed, and solve for unit forces there."""
         self.material = self._solved = material
         self.links = links
         surface = trimesh.Trimesh(mesh.vertices, mesh.faces, process=False)
-        samples, _ = trimesh.sample.sample_surface_even(surface, 20000, seed=1)
+        samples, _ = trimesh.sample.sample_surface_even(surface, SAMPLES_DRAWN, seed=1)
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
-        corners, tetrahedra = refined_mesh(mesh, samples[near], edge, envelope, GRADING)
+        corners, tetrahedra = fill(edge) if fill else refined_mesh(
+            mesh, samples[near], edge, envelope, GRADING)
         self._elements = QuadraticTetrahedra(corners, tetrahedra)
         self.places, self._faces = self._elements.places, self._elements.faces
         self.volumes = self._elements.volumes
-        reached = np.flatnonzero(
-            cKDTree(samples[(deep > 0.0).any(axis=0)]).query(corners)[0] < 0.5 * edge)
-        self._hats(np.intersect1d(reached, self._faces[:, :3]), surface)
+        self._hats(self._reached(surface, samples[(deep > 0.0).any(axis=0)], edge, pressed),
+                   surface)
+        self._within = pressed > 0.0
         self._hold()
         self._solve()
+
+    def _reached(self, surface, overlapped, edge, pressed):
+        """Return the corners of outer faces that may be pressed."""
+        corners = np.unique(self._faces[:, :3])
+        ways, _ = cKDTree(overlapped).query(self.places[corners])
+        if not pressed:
+            return corners[ways < 0.5 * edge]
+        corners = corners[ways < NEIGHBOURS * np.sqrt(surface.area / SAMPLES_DRAWN)]
+        on = trimesh.proximity.closest_point(surface, self.places[corners])[0]
+        deep = np.array([link.reach(on)[0] for link in self.links])
+        return corners[(deep > pressed * deep.max(axis=1, keepdims=True)).any(axis=0)]
 
     def _hats(self, rows, surface):
         """Set points, areas and loads (nodes, hats) of hats about corners of outer faces."""
@@ -156,6 +172,8 @@ class WholeGrip:
         hats = np.full(count, -1)
         hats[rows] = np.arange(len(rows))
         which, loads = hats[self._faces[:, :3]], self._areas[:, None, None] * mixed
+        beside = which[(which < 0).any(axis=1)]
+        self._border = np.unique(beside[beside >= 0])
         columns = np.repeat(which[:, :, None], 6, axis=2)
         lines = np.repeat(self._faces[:, None], 3, axis=1)
         inside = columns >= 0
@@ -343,6 +361,8 @@ class WholeGrip:
     def _summary(self, forces, moved, out, owner):
         moves = self.softness * self.moves((self.shares @ forces)[:, :, None])[:, :, 0]
         loaded = np.abs(forces).max(axis=1) > 0.0
+        if self._within and loaded[self._border].any():
+            raise ArithmeticError('links press more of the wall than was meshed for them')
         ways = np.einsum('na,na->n', moved, out)
         kinds = range(len(self.links))
         return Pressed(

@@ -17,7 +17,7 @@ from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_c
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
-from gripsim_ros.core.mechanics.edges import BodyEdges
+from gripsim_ros.core.mechanics.edges import BodyEdges, sideways
 from gripsim_ros.core.transforms import transform
 from lattice_cases import one_patch, square_lattice
 
@@ -32,6 +32,8 @@ SQUARE = 1.012
 #: Lattices of 70 nodes count a face's end by whole cells: -6 to +3 % over 60 poses [-].
 RTOL_FACE = 0.08
 RTOL_CONE, RTOL_WEDGE = 0.03, 0.015
+#: Shear and what is dented near a force, of a bar seven times as long as it is high.
+RTOL_BEAM, RATIO = 0.12, 0.4
 #: A wedge whose edges along z are acute.
 WEDGE = TriangleMesh(*(getattr(
     trimesh.Trimesh([[0.0, 0.0, z] for z in (0.0, 0.1)] + [
@@ -227,3 +229,59 @@ def test_edges_so_blunt_that_sides_may_be_curved_are_told_from_afar_alone(sectio
     for depth, near in ((0.2, told), (0.25, False)):
         assert body.edges.are_told(points, small, depth * small, body.compliance).tolist() == [
             False, near, True]
+
+
+@pytest.mark.parametrize('share', [0.5, 0.2])
+def test_the_faces_of_a_bent_bar_go_along_themselves_as_its_sections_turn(share):
+    """Euler and Bernoulli: a force at its middle between two at both ends of a span."""
+    span, side, force, modulus = 0.11, 0.016, 2.0, 1e6
+    body = ElasticBody(GraspObject(shapes.box([span + side, side, side]), Material(
+        modulus, RATIO, 500.0, 0.5)), MechanicsOptions(
+            elasticity='body', compliance=ComplianceOptions(600)))
+    # The middle is loaded at two places, symmetric to it.
+    begin = span * (0.5 - share)
+    points = np.array([[begin, 0.0, 0.5 * side], [-begin, 0.0, 0.5 * side],
+                       [0.5 * span, 0.0, -0.5 * side], [-0.5 * span, 0.0, -0.5 * side]])
+    correction = body.compliance.correction(points, body.modulus)
+    normals = np.array([[0.0, 0.0, -1.0]] * 2 + [[0.0, 0.0, 1.0]] * 2)
+    found = sideways(body.compliance, correction, np.full(4, 0.5 * force), np.eye(4, dtype=bool),
+                     normals)
+    # Moments grow by force / 2 along each arm and are even between both middle forces.
+    arm, inertia = 0.5 * span - begin, side ** 4 / 12.0
+    turns = 0.5 * force * arm / (modulus * inertia) * np.array([begin, begin + 0.5 * arm])
+    assert_allclose(found, 0.5 * side * np.repeat(turns, 2), rtol=RTOL_BEAM,
+                    atol=RTOL_BEAM * 0.5 * side * turns[1])
+
+
+#: Where three fingers press an L (`random 37` of the benchmarks), against its middle [m].
+ON_L = np.array([[0.0106, -0.0220, -0.0185], [0.0194, 0.0146, 0.0131], [-0.0147, 0.0051, -0.0034]])
+ACROSS_L = np.array([-0.9676, 0.2517, -0.0209])
+
+
+@pytest.mark.parametrize('places, ways, depths, told', [
+    (ON_L, [1, 1, -1], [1.2e-3, 1.5e-3, 3.2e-3], False),
+    (np.array([ON_L[0], ON_L[0] + 0.031 * ACROSS_L]), [1, -1], [1.5e-3, 1.5e-3], True)],
+    ids=['three', 'pinched'])
+def test_what_goes_along_itself_as_far_as_it_is_pressed_is_not_told_at_an_edge(
+        places, ways, depths, told):
+    """
+    By finite elements of the whole grip such forces are 20 to 39 % off.
+
+    `fem_grip` on `random 37`, 20 kPa: off where the surface goes 0.85 to 0.96 of the depth along
+    itself, right up to 0.51.
+    """
+    mesh = random_body(9, 37)[1]
+    surface = ContactMesh.from_arrays(mesh.vertices, mesh.faces)
+    body = ElasticBody(GraspObject(mesh, Material(2e4, RATIO, 500.0, 0.5)), MechanicsOptions(
+        elasticity='body', compliance=ComplianceOptions(600)))
+    patches = [sample_patch(surface, SphereIndenter(0.02), transform(
+        np.eye(3), place - (0.02 - depth) * way * ACROSS_L), way * ACROSS_L)[0]
+        for place, way, depth in zip(places, ways, depths)]
+    counts = [len(patch.points) for patch in patches]
+    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in patches])
+                         for name in ('points', 'normals', 'areas', 'depths')),
+                       np.repeat(range(len(patches)), counts), np.arange(len(patches)))
+    found = solve_contact(body, ContactProblem(
+        nodes, np.full(len(patches), PATCH_REACHES_OBJECT_EDGE),
+        np.array([patch.thickness for patch in patches])), {})
+    assert (found.flags == 0).all() == told

@@ -33,7 +33,7 @@ from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
-from .edges import BodyEdges
+from .edges import BodyEdges, MAX_SIDEWAYS, sideways
 from .options import MechanicsOptions
 
 
@@ -274,7 +274,8 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = _edge_flags(body, compliance, results, links, flags)
+        flags = _edge_flags(body, compliance, results, links, flags, solution,
+                            nodes.patches[solution.rows])
         flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 
@@ -302,11 +303,16 @@ def _pinched(compliance: BodyCompliance, results: PatchResultants, thickness: Ar
 
 
 def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
-                links: IntArray, flags: IntArray) -> IntArray:
+                links: IntArray, flags: IntArray, solution: ContactForces, patches: IntArray
+                ) -> IntArray:
     """Return flags without those of edges that the nodes of the body resolve."""
     if not (flags & (PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE)).any():
         return flags
     known = body.edges.are_told(results.points, results.radii, results.indentations, compliance)
+    if solution.correction is not None:
+        known &= sideways(compliance, solution.correction, solution.forces,
+                          patches == results.rows[:, None], results.normals
+                          ) <= MAX_SIDEWAYS * results.depths
     over = body.edges.are_told_over(results.points, results.radii, results.forces)
     told = press_alone(links) & np.where(flags & PATCH_OVER_EDGE > 0, over, known)
     return np.where(told, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)

@@ -6,6 +6,7 @@ from ..arrays import Array, BoolArray
 from ..bodies import TriangleMesh
 from ..contact.geometry.curved_surface import joined_sides
 from .boundary_elements.body_compliance import BodyCompliance
+from .boundary_elements.node_correction import NodeCorrection
 
 #: Least radius of the ball that touches both sides of an edge, one of them at a contact's centre
 #: of pressure, over the distance of the compliance's nodes, for the edge to be told [-].
@@ -17,6 +18,9 @@ NODE_SPACINGS = 1.0
 BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
 #: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
 MAX_DEPTH = 0.22
+#: Largest way of the surface along itself under a contact at an edge, over the depth: beyond it
+#: what is at the edge is not what the link meets [-].
+MAX_SIDEWAYS = 0.7
 #: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
 OVER_TURN = np.deg2rad(95.0)
 #: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
@@ -111,3 +115,34 @@ class BodyEdges:
             gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
             kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
         return np.asarray((roomy & (far | kept)).all(axis=1))
+
+
+def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Array,
+             members: BoolArray, normals: Array) -> Array:
+    """
+    Return how far the surface under each contact goes along itself, without rigid motion.
+
+    Parameters
+    ----------
+    compliance : BodyCompliance
+    correction : NodeCorrection
+        Of ``k`` nodes of patches.
+    forces : (k,) float
+        On them, along their normals [N].
+    members : (p, k) bool
+        Which of them are each contact's.
+    normals : (p, 3) float
+        Unit, of the contacts.
+
+    Returns
+    -------
+    (p,) float
+        Mean over the contact, weighted by its forces; 0 without [m].
+    """
+    used = correction.used
+    loads = np.array([correction.node_forces(np.where(mine, forces, 0.0)) for mine in members])
+    moves = np.einsum('jia,j->ia', compliance.displacements[np.ix_(used, used)],
+                      loads.sum(axis=0) / correction.modulus, dtype=float)
+    means = loads @ moves / np.maximum(loads.sum(axis=1), np.finfo(float).tiny)[:, None]
+    along = means - (means * normals).sum(axis=1)[:, None] * normals
+    return np.asarray(np.linalg.norm(along, axis=1))
