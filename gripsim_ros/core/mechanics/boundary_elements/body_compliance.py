@@ -26,7 +26,7 @@ from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_fu
 from .cells.bracket import MOST_ERROR, solve_in_cells
 from .integrals import assemble
 from .node_correction import (
-    beyond_half_space, gather, neighbour_means, NodeCorrection)
+    beyond_half_space, gather, is_lopsided, neighbour_means, NodeCorrection)
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
 from .remesh import (
@@ -41,8 +41,8 @@ NODE_COUNT = 2400
 MORE, MORE_NODES = 3, 1800
 #: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
 MIN_SPACINGS = 1.8
-#: Mean thickness over that of most of the surface below which a body is a wall all over [-].
-WALL_ALL_OVER = 1.5
+#: Mean thickness over that of most of the surface, of solids and of walls all over at most [-].
+SOLID, WALL_ALL_OVER = 0.75, 1.5
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
@@ -258,10 +258,9 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     Notes
     -----
     Source: direct boundary elements (Rizzo 1967); a body that is a wall all over, thinner than
-    nodes are apart, is a shell (``shell.py``). The free body: loads are balanced by
-    tractions in proportion to rigid motions, and displacements have no mean rigid part. The
-    neighbours' mean replaces what a node does to itself, where displacements and the kernel
-    do not cancel, but at edges, where neighbours tell less. Own arrangement.
+    nodes are apart, is a shell. The free body: loads are balanced by tractions in proportion to
+    rigid motions, and displacements have no mean rigid part. Neighbours' means replace what a
+    smooth node does to itself, where displacements and kernel do not cancel. Own arrangement.
     """
     if not -1.0 < poisson_ratio < 0.5:
         raise MaterialError(f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
@@ -296,8 +295,9 @@ def _of_boundary(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> B
             beyond = beyond_half_space(normals, moves, inverse, poisson_ratio)
             smooth = np.flatnonzero(np.bincount(sources)[sources] == 1)
             beyond[smooth, smooth] = neighbour_means(beyond, cut)[smooth]
-            return BodyCompliance(cut.points, cut.elements, beyond,
-                                  MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
+            if not is_lopsided(beyond, cut.points, normals):
+                return BodyCompliance(cut.points, cut.elements, beyond,
+                                      MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
 
 
@@ -305,10 +305,10 @@ def _of_cells(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     """Return the compliance by cubes of a grid; MeshError where there is no surface for it."""
     surface = carrying_surface(mesh, node_count)
     cut, sources = cut_at_edges(surface, mesh)
-    beyond, errors = solve_in_cells(mesh, cut, np.bincount(sources)[sources] == 1,
-                                    node_normals(cut), poisson_ratio)
-    is_wall = 2.0 * mesh.volume < WALL_ALL_OVER * mesh.area * thickness(mesh)
-    least = least_wall(surface) if is_wall else MIN_SPACINGS * surface.spacing
+    share = 2.0 * mesh.volume / (mesh.area * thickness(mesh))
+    smooth, is_wall = np.bincount(sources)[sources] == 1, SOLID < share < WALL_ALL_OVER
+    beyond, errors = solve_in_cells(mesh, cut, smooth, node_normals(cut), poisson_ratio, is_wall)
+    least = least_wall(surface) if share < WALL_ALL_OVER else MIN_SPACINGS * surface.spacing
     return BodyCompliance(cut.points, cut.elements, beyond, least, errors)
 
 
