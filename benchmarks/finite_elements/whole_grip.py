@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 import trimesh
 
 from benchmarks.finite_elements.quadratic_tetrahedra import QuadraticTetrahedra
-from benchmarks.hardware.grip_referee import refined_mesh
+from benchmarks.hardware.grip_referee import COARSE, refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
@@ -118,13 +118,15 @@ class WholeGrip:
     """
     The body of a mesh and material between links; ``edge`` [m] is of tetrahedra at contacts.
 
-    ``envelope`` is how far their surface may leave the mesh, over its box's diagonal. ``links``
-    may be exchanged for others that press no more of the surface, and ``material`` for one of the
-    same Poisson's ratio.
+    ``envelope`` is how far their surface may leave the mesh, over its box's diagonal, ``coarse``
+    [m] their edges elsewhere, ``filled`` what is filled instead of a mesh of many triangles, on
+    which links are found to press. ``links`` may be exchanged for others that press no more of
+    the surface, and ``material`` for one of the same Poisson's ratio.
     """
 
     def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float,
-                 envelope: float = ENVELOPE):
+                 envelope: float = ENVELOPE, coarse: float = COARSE,
+                 filled: TriangleMesh | None = None):
         """Mesh, find what may be pressed, and solve for unit forces there."""
         self.material = self._solved = material
         self.links = links
@@ -132,7 +134,8 @@ class WholeGrip:
         samples, _ = trimesh.sample.sample_surface_even(surface, 20000, seed=1)
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
-        corners, tetrahedra = refined_mesh(mesh, samples[near], edge, envelope, GRADING)
+        corners, tetrahedra = refined_mesh(filled or mesh, samples[near], edge, envelope,
+                                           GRADING, coarse)
         self._elements = QuadraticTetrahedra(corners, tetrahedra)
         self.places, self._faces = self._elements.places, self._elements.faces
         self.volumes = self._elements.volumes
