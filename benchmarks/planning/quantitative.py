@@ -37,7 +37,8 @@ def reasons(grasp) -> list[str]:
              for flag, text in PATCH_FLAG_TEXTS.items() if union & flag]
     if not grasp.balanced:
         words.append('not at rest')
-    return words or ([] if grasp.quantitative else ['forces change as it settles'])
+    rest = [] if grasp.quantitative else ['a part swings, or forces change as it settles']
+    return words or rest
 
 
 def bodies(arguments):

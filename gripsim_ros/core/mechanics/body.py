@@ -41,6 +41,8 @@ from .options import MechanicsOptions
 HERTZ_STRAIN = 0.75 * np.pi
 #: Largest cosine between the directions of patches on both faces of a wall.
 OPPOSED = -0.5
+#: Largest way of a body that is solved in cubes over its deepest indentation [-].
+MOST_SWING = 1.5
 
 
 class ElasticBody:
@@ -370,6 +372,18 @@ def largest_displacement(body: ElasticBody, surface: DeformedSurface,
     """Return how far a vertex or a node of the surface moved at most [m]."""
     largest = _largest_way(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))
+
+
+def is_way_told(body: ElasticBody, patches: LoadedPatches, way: float) -> bool:
+    """
+    Return whether the largest way [m] of a body that is solved in cubes is at its contacts.
+
+    It has parts so slender that they swing by what the pressures leave unbalanced and friction
+    would bear: own rule, docs/validation/finite_elements.md, "Slender scans".
+    """
+    swings = way > MOST_SWING * float(patches.results.indentations.max(initial=0.0))
+    return (not swings or patches.solution.correction is None
+            or not body.compliance.errors.any())
 
 
 @njit(cache=True)

@@ -46,8 +46,7 @@ SOLID, WALL_ALL_OVER = 0.75, 1.5
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
-#: Shares of those that are tried in turn: where elements are as large as a neck is wide, one that
-#: finds nothing opposite makes the whole no wall [-].
+#: Shares of those tried in turn: beside a neck one that finds nothing opposite makes it no wall.
 SHELL_TRIES = 1.0, 0.9
 #: Cosine to its place's normal below which a push leans over an edge; largest between the sides of
 #: an edge, either way: a far side is none; how far it may be, over the distance of nodes [-].
@@ -69,7 +68,7 @@ class BodyCompliance:
         Of node i, by a unit force into the body about node j at ``[j, i]``, less the kernel's
         ``n_j / (pi r)`` [1/m]. The body is free: rigid motions are taken away.
     least_thickness : float
-        Of the walls that are resolved [m].
+        Of walls that are told; infinite for solids in cubes: a wide contact is too soft [m].
     errors : (n,) float
         Estimated share that is missing of what a force about each node does to its own place;
         0 where it is not estimated [-].
@@ -253,7 +252,7 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     MaterialError
         ``poisson_ratio`` is out of range.
     MeshError
-        The mesh is open, inside out or of several pieces, or needs more nodes.
+        The mesh is open, inside out, of several pieces, or needs more nodes.
 
     Notes
     -----
@@ -308,8 +307,9 @@ def _of_cells(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     share = 2.0 * mesh.volume / (mesh.area * thickness(mesh))
     smooth, is_wall = np.bincount(sources)[sources] == 1, SOLID < share < WALL_ALL_OVER
     beyond, errors = solve_in_cells(mesh, cut, smooth, node_normals(cut), poisson_ratio, is_wall)
-    least = least_wall(surface) if share < WALL_ALL_OVER else MIN_SPACINGS * surface.spacing
-    return BodyCompliance(cut.points, cut.elements, beyond, least, errors)
+    solid = np.inf if share <= SOLID else MIN_SPACINGS * surface.spacing
+    return BodyCompliance(cut.points, cut.elements, beyond,
+                          least_wall(surface) if is_wall else solid, errors)
 
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:

@@ -98,6 +98,8 @@ def test_forces_in_balance_on_the_handle_do_not_strain_the_shaft(monkeypatch):
     """Forces and torques of loads are those of forces at the nodes, which the shaft would feel."""
     monkeypatch.setattr(bracket, 'MOST_CELLS', 1500)
     found = compliances.prepare_compliance(screwdriver(), RATIO, 500)
+    # A wide contact on such a handle is not told rightly: 13 to 16 % too soft.
+    assert not found.resolves([SHAFT, 0.03]).any()
     points, normals = found.points, found.normals
     held = np.flatnonzero(points[:, 2] < -0.02)
     wrenches = np.hstack([normals, np.cross(points, normals) / SPAN])[held]
