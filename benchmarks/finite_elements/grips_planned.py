@@ -6,22 +6,26 @@ of the grasps of each. Error of the force: of the worst finger against two bound
 and sticking pads; the number is how far the plan lies outside of what is between them. The way is
 judged against no friction alone, and told against both bounds as well. Where a grasp is not
 right, the finite elements may be too coarse: it is judged again with finer ones, and counts as
-the finest say.
+the finest say. ``--kept FOLDER`` judges grasps that ``quantitative --keep`` planned, of all bodies
+there or those named; meshes of many triangles are decimated before they are filled.
 """
 
 import argparse
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+import pickle
 import time
 
 import numpy as np
 import trimesh
 
 from benchmarks.finite_elements.whole_grip import Link, mesh_reach, WholeGrip
+from benchmarks.hardware.grip_referee import COARSE
 from benchmarks.hold.random_bodies import random_body
-from gripsim_ros.core.batches import PATCH_FLAG_TEXTS
+from benchmarks.planning.quantitative import reasons
 from gripsim_ros.core.bodies import GraspObject, shapes, TriangleMesh
+from gripsim_ros.core.bodies.decimate import decimate_mesh
 from gripsim_ros.core.contact.geometry.contact_mesh import ContactMesh
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
@@ -39,6 +43,11 @@ FORCE, WAY = 0.1, 0.2
 EDGE_SHARE = 0.5
 #: Times that triangles of links and bodies are quartered, onto their curved surfaces.
 LINK_QUARTERS, BODY_QUARTERS = 2, 1
+#: Triangles of a body beyond which they are not quartered, and of what is filled instead; largest
+#: share of the box's diagonal by which tetrahedra may leave that [-].
+MANY_FACES, FILLED_FACES, FILLED_ENVELOPE = 8000, 6000, 5e-4
+#: Edge of tetrahedra over the body's mean thickness, away from contacts [-].
+COARSE_SHARE = 2.0
 HEAD = ('| body | E [kPa] | grasp | model | flags | force [N] | free [%] | sticking [%] | '
         'outside [%] | way [mm] | off [%] | outside [%] | right | edge [mm] | nodes | s |\n'
         + '|---' * 16 + '|')
@@ -52,7 +61,8 @@ def body_named(name: str, modulus: float, data: Path) -> GraspObject:
                            else shapes.apple(edge_length=3e-3), stuff)
     if name.startswith('random'):
         return GraspObject(random_body(SEED, int(name.split()[1]))[1], stuff)
-    return load_object(str(next(data.glob(f'*{name}*.ply'))), stuff)
+    found = [*data.glob(f'*{name}*.ply'), *data.glob(f'*/*{name}*_clean.obj')]
+    return load_object(str(found[0]), stuff)
 
 
 def curved(mesh: TriangleMesh, times: int) -> TriangleMesh:
@@ -101,12 +111,22 @@ def beyond(values, first, second) -> np.ndarray:
     return np.where(values < low, values / low, np.maximum(values / high, 1.0)) - 1.0
 
 
+def grip_of(thing: GraspObject, links: list[Link], edge: float) -> WholeGrip:
+    """Return a body between links; what a scan has too many triangles for is filled coarser."""
+    mesh = thing.mesh
+    coarse = min(COARSE, COARSE_SHARE * 2.0 * mesh.volume / float(mesh.face_areas.sum()))
+    if len(mesh.faces) <= MANY_FACES:
+        return WholeGrip(curved(mesh, BODY_QUARTERS), thing.material, links, edge, coarse=coarse)
+    return WholeGrip(mesh, thing.material, links, edge, FILLED_ENVELOPE, coarse,
+                     decimate_mesh(mesh, FILLED_FACES))
+
+
 def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
     """Return what the plan and finite elements say of a grasp."""
     links = pressing_links(hand, inverse(grasp.T_object_settled) @ grasp.T_object_palm,
                            grasp.trajectory[-1], {contact.link for contact in grasp.contacts})
     edge = edge or EDGE_SHARE * min(contact.equivalent_radius for contact in grasp.contacts)
-    grip = WholeGrip(curved(thing.mesh, BODY_QUARTERS), thing.material, links, edge)
+    grip = grip_of(thing, links, edge)
     plan = planned_forces(grasp, [link.name for link in links])
     free, stuck = grip.press(False), grip.press(True)
     errors = np.array([plan / free.sizes - 1.0, plan / stuck.sizes - 1.0])
@@ -130,18 +150,10 @@ def judge_finer(thing: GraspObject, hand, grasp, edge: float | None, finer: int)
         edge = 0.5 * found['edge']
 
 
-def flags_of(grasp) -> str:
-    """Return the words of a grasp's flags, shortened."""
-    union = int(np.bitwise_or.reduce([contact.flags for contact in grasp.contacts]))
-    words = [text.split(':')[0].replace('the contact', '').replace('the ', '').strip()
-             for flag, text in PATCH_FLAG_TEXTS.items() if union & flag]
-    return '; '.join(words) or ('' if grasp.quantitative else 'balance')
-
-
 def row_of(name: str, modulus: float, grasp, found: dict, seconds: float) -> str:
     """Return a row of the table: what plan and judge say of a grasp."""
     return (f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {grasp.elasticity} | '
-            f'{flags_of(grasp)} | '
+            f'{"; ".join(reasons(grasp))} | '
             + ', '.join(f'{force:.2f}' for force in found['forces'])
             + f' | {100 * found["free"]:+.0f} | {100 * found["stuck"]:+.0f} | '
             f'{100 * found["outside"]:+.0f} | {1e3 * grasp.max_displacement:.2f} | '
@@ -150,36 +162,54 @@ def row_of(name: str, modulus: float, grasp, found: dict, seconds: float) -> str
             f'{1e3 * found["edge"]:.1f} | {found["nodes"]} | {seconds:.0f} |')
 
 
+def planned(arguments):
+    """Yield name, modulus [Pa] and grasps of each plan asked for, made now or kept."""
+    if arguments.kept is None:
+        for name in arguments.bodies or ['apple']:
+            for modulus in arguments.moduli:
+                thing = body_named(name, modulus, arguments.data)
+                yield name, modulus, plan_grasps(thing, hypotheses=arguments.hypotheses,
+                                                 budget=LONG).grasps
+        return
+    for path in sorted(arguments.kept.glob('*.pickle')):
+        name, kilo, _ = path.stem.rsplit(' ', 2)
+        asked = not arguments.bodies or any(part in name for part in arguments.bodies)
+        if asked and 1e3 * float(kilo) in arguments.moduli:
+            yield name.removesuffix('_clean'), 1e3 * float(kilo), pickle.loads(path.read_bytes())
+
+
 def main() -> None:
     """Print one row a grasp, and how many are told rightly."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument('bodies', nargs='*', help='ball, apple, `random N`, or part of a scan')
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e5])
     parser.add_argument('--grasps', type=int, default=2, help='judged of each plan')
+    parser.add_argument('--only', choices=('quantitative', 'flagged'), help='grasps of this kind')
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; half the radius of '
                         'the smallest contact without')
     parser.add_argument('--finer', type=int, default=1,
                         help='times that a grasp not right is judged again, with half the edge')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
+    parser.add_argument('--kept', type=Path, help='folder of plans that `quantitative` kept')
     arguments = parser.parse_args()
     hand, counts = load_default_hand(), {}
     print(HEAD, flush=True)
-    for name in arguments.bodies or ['apple']:
-        for modulus in arguments.moduli:
-            thing = body_named(name, modulus, arguments.data)
-            grasps = plan_grasps(thing, hypotheses=arguments.hypotheses, budget=LONG).grasps
-            for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
-                begin, found = time.process_time(), None
-                try:
-                    for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer):
-                        seconds = time.process_time() - begin
-                        print(row_of(name, modulus, grasp, found, seconds), flush=True)
-                except ArithmeticError as error:
-                    print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {error} |', flush=True)
-                if found is not None:
-                    key = grasp.quantitative, found['right']
-                    counts[key] = counts.get(key, 0) + 1
+    for name, modulus, grasps in planned(arguments):
+        thing = body_named(name, modulus, arguments.data)
+        grasps = [grasp for grasp in grasps if arguments.only is None
+                  or grasp.quantitative == (arguments.only == 'quantitative')]
+        for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
+            begin, found = time.process_time(), None
+            try:
+                for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer):
+                    seconds = time.process_time() - begin
+                    print(row_of(name, modulus, grasp, found, seconds), flush=True)
+            except ArithmeticError as error:
+                print(f'| {name} | {1e-3 * modulus:g} | {grasp.rank} | {error} |', flush=True)
+            if found is not None:
+                key = grasp.quantitative, found['right']
+                counts[key] = counts.get(key, 0) + 1
     for (quantitative, right), count in sorted(counts.items(), reverse=True):
         print(f'{"quantitative" if quantitative else "flagged"}, '
               f'{"right" if right else "not right"}: {count}')

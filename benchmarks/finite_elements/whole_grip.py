@@ -17,7 +17,7 @@ from scipy.spatial import cKDTree
 import trimesh
 
 from benchmarks.finite_elements.quadratic_tetrahedra import QuadraticTetrahedra
-from benchmarks.hardware.grip_referee import refined_mesh
+from benchmarks.hardware.grip_referee import COARSE, refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
 from gripsim_ros.core.contact.geometry.closest_point import closest_points
 from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
@@ -120,15 +120,19 @@ class WholeGrip:
     """
     The body of a mesh and material between links; ``edge`` [m] is of tetrahedra at contacts.
 
-    ``envelope`` is how far their surface may leave the mesh, over its box's diagonal. ``links``
-    may be exchanged for others that press no more of the surface, and ``material`` for one of the
-    same Poisson's ratio. ``fill(edge)`` may give the corners and tetrahedra of a wall; depths are
-    those of the mesh. A wall goes before the links, which press it where they are deepest alone:
-    by more than the share ``pressed`` of their largest overlap.
+    ``envelope`` is how far their surface may leave the mesh, over its box's diagonal, ``coarse``
+    [m] their edges elsewhere. ``links`` may be exchanged for others that press no more of the
+    surface, and ``material`` for one of the same Poisson's ratio. ``filled`` is what is filled
+    instead of a mesh of many triangles, on which links are found to press; ``fill(edge)`` may give
+    the corners and tetrahedra of a wall. Depths are those of the mesh. A wall goes before the
+    links, which press it where they are deepest alone: by more than the share ``pressed`` of
+    their largest overlap.
     """
 
     def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float,
-                 envelope: float = ENVELOPE, fill: Callable | None = None, pressed: float = 0.0):
+                 envelope: float = ENVELOPE, coarse: float = COARSE, *,
+                 filled: TriangleMesh | None = None, fill: Callable | None = None,
+                 pressed: float = 0.0):
         """Mesh, find what may be pressed, and solve for unit forces there."""
         self.material = self._solved = material
         self.links = links
@@ -137,7 +141,7 @@ class WholeGrip:
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
         corners, tetrahedra = fill(edge) if fill else refined_mesh(
-            mesh, samples[near], edge, envelope, GRADING)
+            filled or mesh, samples[near], edge, envelope, GRADING, coarse)
         self._elements = QuadraticTetrahedra(corners, tetrahedra)
         self.places, self._faces = self._elements.places, self._elements.faces
         self.volumes = self._elements.volumes

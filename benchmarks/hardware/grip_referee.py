@@ -27,6 +27,8 @@ Array = NDArray[np.float64]
 COARSE, ENVELOPE, GRADING = 0.012, 1e-3, 0.5
 #: Longest that meshing may take: scans have many small faces [s].
 MESHING_TIME = 1800.0
+#: Tetrahedra of the last body before they are refined, which takes longer than the rest.
+_FILLED: dict[tuple, tuple[Array, NDArray[np.int64]]] = {}
 #: Surface within this of a link may come into contact; deeper than the second it lies beside an
 #: edge of the body which the link has passed, and another face is pressed there [m].
 MARGIN, DEEPEST = 1e-3, 6e-3
@@ -75,14 +77,19 @@ def nearest_on(mesh, points: Array) -> tuple[Array, Array]:
 
 
 def refined_mesh(mesh, touching: Array, edge: float, envelope: float = ENVELOPE,
-                 grading: float = GRADING) -> tuple[Array, NDArray[np.int64]]:
+                 grading: float = GRADING, coarse: float = COARSE
+                 ) -> tuple[Array, NDArray[np.int64]]:
     """Return nodes and corners with edges of at most ``edge`` at points ``(n, 3)`` [m]."""
     import logging
     from skfem import MeshTet
     logging.getLogger('skfem').setLevel(logging.ERROR)
-    with mock.patch.object(solids, 'ENVELOPE', envelope), \
-            mock.patch.object(tetrahedra, 'MESHING_TIME', MESHING_TIME):
-        nodes, corners = solids.tetrahedra_of(mesh, COARSE)
+    key = mesh.vertices.tobytes(), mesh.faces.tobytes(), coarse, envelope
+    if key not in _FILLED:
+        with mock.patch.object(solids, 'ENVELOPE', envelope), \
+                mock.patch.object(tetrahedra, 'MESHING_TIME', MESHING_TIME):
+            _FILLED.clear()
+            _FILLED[key] = solids.tetrahedra_of(mesh, coarse)
+    nodes, corners = _FILLED[key]
     tets, tree = MeshTet(nodes.T.copy(), corners.T.copy()), cKDTree(touching)
     while True:
         points = tets.p.T[tets.t.T]

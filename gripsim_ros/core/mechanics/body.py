@@ -41,6 +41,8 @@ from .options import MechanicsOptions
 HERTZ_STRAIN = 0.75 * np.pi
 #: Largest cosine between the directions of patches on both faces of a wall.
 OPPOSED = -0.5
+#: Largest way of a body that is solved in cubes over its deepest indentation [-].
+MOST_SWING = 1.5
 
 
 class ElasticBody:
@@ -268,14 +270,12 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
     solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
                                     loaded_shares)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
-    thickness = contact.thickness[results.rows]
-    links = nodes.links[results.rows]
+    thickness, links = contact.thickness[results.rows], nodes.links[results.rows]
     flags = validity_flags(results, links, contact.flags[results.rows], thickness,
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = _edge_flags(body, compliance, results, links, flags, solution,
-                            nodes.patches[solution.rows])
+        flags = _edge_flags(body, compliance, results, links, flags, solution, nodes.patches)
         flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 
@@ -297,9 +297,8 @@ def _pinched(compliance: BodyCompliance, results: PatchResultants, thickness: Ar
     """Return which patches (p,) press a wall from both sides that is thinner than nodes tell."""
     ways = np.linalg.norm(results.points[:, None] - results.points, axis=2)
     beside = ways < thickness[:, None] + results.radii[:, None] + results.radii
-    opposite = beside & (results.normals @ results.normals.T < OPPOSED)
-    return np.asarray(opposite.any(axis=1)
-                      & (thickness < MIN_SPACINGS * compliance.surface.spacing))
+    opposite = (beside & (results.normals @ results.normals.T < OPPOSED)).any(axis=1)
+    return np.asarray(opposite & (thickness < MIN_SPACINGS * compliance.surface.spacing))
 
 
 def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
@@ -309,10 +308,10 @@ def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
     if not (flags & (PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE)).any():
         return flags
     known = body.edges.are_told(results.points, results.radii, results.indentations, compliance)
-    if solution.correction is not None:
-        known &= sideways(compliance, solution.correction, solution.forces,
-                          patches == results.rows[:, None], results.normals
-                          ) <= MAX_SIDEWAYS * results.depths
+    if (moved := solution.correction) is not None:
+        own = patches[solution.rows] == results.rows[:, None]
+        slides = sideways(compliance, moved, solution.forces, own, results.normals)
+        known &= slides <= MAX_SIDEWAYS * results.depths
     over = body.edges.are_told_over(results.points, results.radii, results.forces)
     told = press_alone(links) & np.where(flags & PATCH_OVER_EDGE > 0, over, known)
     return np.where(told, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
@@ -376,6 +375,18 @@ def largest_displacement(body: ElasticBody, surface: DeformedSurface,
     """Return how far a vertex or a node of the surface moved at most [m]."""
     largest = _largest_way(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))
+
+
+def is_way_told(body: ElasticBody, patches: LoadedPatches, way: float) -> bool:
+    """
+    Return whether the largest way [m] of a body that is solved in cubes is at its contacts.
+
+    It has parts so slender that they swing by what the pressures leave unbalanced and friction
+    would bear: own rule, docs/validation/finite_elements.md, "Slender scans".
+    """
+    swings = way > MOST_SWING * float(patches.results.indentations.max(initial=0.0))
+    return (not swings or patches.solution.correction is None
+            or not body.compliance.errors.any())
 
 
 @njit(cache=True)

@@ -12,8 +12,8 @@ from ..grasp_theory.grasp_map import joint_torque_map, load_wrenches, turned_loa
 from ..grasp_theory.wrench_space import wrench_space_metrics
 from ..hand import HandModel
 from ..transforms import cross
-from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
-                   pad_layers, shift_of_centre, solve_contact)
+from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, is_way_told,
+                   largest_displacement, pad_layers, shift_of_centre, solve_contact)
 from .contact.contact_forces import PatchNodes
 from .contact.patch_resultants import (
     PatchResultants, max_normal_forces, shared_force_limits)
@@ -114,10 +114,10 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     space.place(centre)
     # To explain is to find out what would be needed.
     minimal = solve_in_space(space, wrenches, friction, options, explain=full)
+    way = largest_displacement(body, surface, patches)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
-                strain_energy=patches.solution.strain_energy,
-                max_displacement=largest_displacement(body, surface, patches))
+                strain_energy=patches.solution.strain_energy, max_displacement=way)
     if not (minimal.capable or full):
         return
     verdict = judge_stability(grasp, wrenches, centre, friction, body.options.stability,
@@ -125,7 +125,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     change = _relative_force_change(grasp, centre, verdict.shift)
     builder.set(i, quantitative=(patches.are_quantitative
-                                 and change <= body.options.validity.max_settling))
+                                 and change <= body.options.validity.max_settling
+                                 and is_way_told(body, patches, way)))
     if full:
         _set_surface(body, grasp, surface, builder, i)
         shift = shift_of_centre(body, contact, patches, surface)

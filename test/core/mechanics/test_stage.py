@@ -1,6 +1,7 @@
 """The deformation stage: batches in, batches out, each configuration by itself."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,7 +14,8 @@ from gripsim_ros.core.bodies import GraspObject, TriangleMesh
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.grasp_theory.grasp_map import joint_torque_map
 from gripsim_ros.core.hand import forward_kinematics
-from gripsim_ros.core.mechanics import ElasticBody, evaluate_contacts, MechanicsOptions
+from gripsim_ros.core.mechanics import (
+    ElasticBody, evaluate_contacts, MechanicsOptions, stage)
 from gripsim_ros.core.transforms import apply, from_rotation_vector
 from gripsim_ros.library.resources import load_default_hand, share_directory
 from lattice_cases import ball_under_pad
@@ -50,6 +52,21 @@ def test_three_fingers_hold_a_ball(body, hand):
     assert states.strain_energy[0] > 0.0 and states.volume_change[0] < 0.0
     assert_allclose(states.minimal_forces_object.sum(axis=0), [0.0, 0.0, 9.81 * body.mass],
                     atol=1e-6)
+
+
+def test_a_part_that_swings_is_not_told_where_cubes_have_the_body(body, hand, monkeypatch):
+    """Friction would bear what bends it; boundary elements answer for no such body."""
+    own = ElasticBody(body.grasp_object, MechanicsOptions(elasticity='body'))
+    asked, compliance = contact_batch(hand, [three_fingers()]), own.compliance
+    cubes = replace(compliance, errors=np.full(len(compliance.points), 0.01))
+    for way, in_cubes, told in ((None, False, True), (None, True, True), (5.0, False, True),
+                                (5.0, True, False)):
+        with monkeypatch.context() as changed:
+            changed.setattr(own, '_source', SimpleNamespace(
+                get=lambda found=cubes if in_cubes else compliance: found))
+            if way is not None:
+                changed.setattr(stage, 'largest_displacement', lambda *_: way * DEPTH)
+            assert evaluate_contacts(own, hand, asked).quantitative[0] == told
 
 
 def test_each_configuration_is_answered_by_itself_to_the_last_bit(body, hand):

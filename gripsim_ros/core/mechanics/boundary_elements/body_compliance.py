@@ -26,7 +26,7 @@ from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_fu
 from .cells.bracket import MOST_ERROR, solve_in_cells
 from .integrals import assemble
 from .node_correction import (
-    beyond_half_space, gather, neighbour_means, NodeCorrection)
+    beyond_half_space, gather, is_lopsided, neighbour_means, NodeCorrection)
 from .node_count import thickness
 from .quadrature import nodal_areas, rigid_motions
 from .remesh import (
@@ -41,13 +41,12 @@ NODE_COUNT = 2400
 MORE, MORE_NODES = 3, 1800
 #: Least thickness of a wall over the distance of neighbouring nodes; less is too stiff [-].
 MIN_SPACINGS = 1.8
-#: Mean thickness over that of most of the surface below which a body is a wall all over [-].
-WALL_ALL_OVER = 1.5
+#: Mean thickness over that of most of the surface, of solids and of walls all over at most [-].
+SOLID, WALL_ALL_OVER = 0.75, 1.5
 #: Nodes farther apart than a wall is thick, which make it a shell, and those of its answer at
 #: most, over those of boundary elements: its equations are sparse [-].
 SHELL_NODES = 1.5, 1.8
-#: Shares of those that are tried in turn: where elements are as large as a neck is wide, one that
-#: finds nothing opposite makes the whole no wall [-].
+#: Shares of those tried in turn: beside a neck one that finds nothing opposite makes it no wall.
 SHELL_TRIES = 1.0, 0.9
 #: Cosine to its place's normal below which a push leans over an edge; largest between the sides of
 #: an edge, either way: a far side is none; how far it may be, over the distance of nodes [-].
@@ -69,7 +68,7 @@ class BodyCompliance:
         Of node i, by a unit force into the body about node j at ``[j, i]``, less the kernel's
         ``n_j / (pi r)`` [1/m]. The body is free: rigid motions are taken away.
     least_thickness : float
-        Of the walls that are resolved [m].
+        Of walls that are told; infinite for solids in cubes: a wide contact is too soft [m].
     errors : (n,) float
         Estimated share that is missing of what a force about each node does to its own place;
         0 where it is not estimated [-].
@@ -253,15 +252,14 @@ def prepare_compliance(mesh: TriangleMesh, poisson_ratio: float,
     MaterialError
         ``poisson_ratio`` is out of range.
     MeshError
-        The mesh is open, inside out or of several pieces, or needs more nodes.
+        The mesh is open, inside out, of several pieces, or needs more nodes.
 
     Notes
     -----
     Source: direct boundary elements (Rizzo 1967); a body that is a wall all over, thinner than
-    nodes are apart, is a shell (``shell.py``). The free body: loads are balanced by
-    tractions in proportion to rigid motions, and displacements have no mean rigid part. The
-    neighbours' mean replaces what a node does to itself, where displacements and the kernel
-    do not cancel, but at edges, where neighbours tell less. Own arrangement.
+    nodes are apart, is a shell. The free body: loads are balanced by tractions in proportion to
+    rigid motions, and displacements have no mean rigid part. Neighbours' means replace what a
+    smooth node does to itself, where displacements and kernel do not cancel. Own arrangement.
     """
     if not -1.0 < poisson_ratio < 0.5:
         raise MaterialError(f'poisson_ratio must be above -1 and below 0.5, got {poisson_ratio}')
@@ -296,8 +294,9 @@ def _of_boundary(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> B
             beyond = beyond_half_space(normals, moves, inverse, poisson_ratio)
             smooth = np.flatnonzero(np.bincount(sources)[sources] == 1)
             beyond[smooth, smooth] = neighbour_means(beyond, cut)[smooth]
-            return BodyCompliance(cut.points, cut.elements, beyond,
-                                  MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
+            if not is_lopsided(beyond, cut.points, normals):
+                return BodyCompliance(cut.points, cut.elements, beyond,
+                                      MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
 
 
@@ -305,11 +304,12 @@ def _of_cells(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     """Return the compliance by cubes of a grid; MeshError where there is no surface for it."""
     surface = carrying_surface(mesh, node_count)
     cut, sources = cut_at_edges(surface, mesh)
-    beyond, errors = solve_in_cells(mesh, cut, np.bincount(sources)[sources] == 1,
-                                    node_normals(cut), poisson_ratio)
-    is_wall = 2.0 * mesh.volume < WALL_ALL_OVER * mesh.area * thickness(mesh)
-    least = least_wall(surface) if is_wall else MIN_SPACINGS * surface.spacing
-    return BodyCompliance(cut.points, cut.elements, beyond, least, errors)
+    share = 2.0 * mesh.volume / (mesh.area * thickness(mesh))
+    smooth, is_wall = np.bincount(sources)[sources] == 1, SOLID < share < WALL_ALL_OVER
+    beyond, errors = solve_in_cells(mesh, cut, smooth, node_normals(cut), poisson_ratio, is_wall)
+    solid = np.inf if share <= SOLID else MIN_SPACINGS * surface.spacing
+    return BodyCompliance(cut.points, cut.elements, beyond,
+                          least_wall(surface) if is_wall else solid, errors)
 
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:

@@ -8,11 +8,25 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.spatial import cKDTree
 
 from ...arrays import Array, IntArray
 from ...bodies.topology import edge_table, vertex_graph
 from ...numerics.kernels import njit
 from .remesh import QuadraticSurface
+
+#: How far neighbours are that put a load's resultant right, over the distance of nodes; least
+#: cosine of their normals to its own, as what presses a far side is no neighbour [-].
+RIGHTING_REACH, RIGHTING_COSINE = 3.0, 0.0
+#: Length over the distance of nodes by which torques count as forces: a body's end is far off.
+RIGHTING_ARM = 10.0
+#: Share of a neighbourhood's mean effect below which it is not asked for one of its kind [-].
+RIGHTING_FLOOR = 1e-5
+#: Largest share that is not alike both ways of what forces in balance do to each other [-].
+MOST_LOPSIDED = 0.15
+#: Steps of the power method for the largest mode.
+POWER_STEPS = 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +86,85 @@ def neighbour_means(beyond: NDArray[np.float32], surface: QuadraticSurface
     graph = vertex_graph(edge_table(surface.parts).ends, len(beyond))
     return np.array([beyond[j, around].mean(axis=0, dtype=float) for j, around in enumerate(
         np.split(graph.indices, graph.indptr[1:-1]))], np.float32)
+
+
+def wrenches_of(places: Array, ways: Array) -> Array:
+    """Return forces ``(n, 3)`` of 1 N along ways and their torques ``(n, 3)``, as ``(n, 6)``."""
+    return np.hstack([ways, np.cross(places, ways)])
+
+
+def righting(points: Array, spacing: float, normals: Array, acting: Array, missing: Array
+             ) -> csr_matrix:
+    """
+    Return shares (n, n) of neighbours' loads that give loads the resultants they lack.
+
+    Parameters
+    ----------
+    points, normals : (n, 3) float
+        Nodes [m], and unit normals into the body.
+    spacing : float
+        Distance of neighbouring nodes [m].
+    acting, missing : (n, 6) float
+        Forces [N] and torques [N m] about the origin that loads about nodes act with, and
+        what each lacks of those that it stands for.
+
+    Returns
+    -------
+    (n, n) sparse
+        Least in the sum of squares.
+
+    Notes
+    -----
+    Loads that are spread about a node act somewhere beside it. The way between is nothing to a
+    compact body, but turns one with a slender part: its end moves by what such torques bend.
+    Own arrangement.
+    """
+    near = cKDTree(points).query_ball_point(points, RIGHTING_REACH * spacing)
+    rows, columns, shares = [], [], []
+    for j, around in enumerate(near):
+        some = np.array(around)
+        some = some[normals[some] @ normals[j] > RIGHTING_COSINE]
+        effects, lacking = (_about(points[j], RIGHTING_ARM * spacing, of)
+                            for of in (acting[some], missing[j]))
+        square = effects.T @ effects
+        floor = RIGHTING_FLOOR * np.trace(square) / 6.0 * np.eye(6)
+        rows.append(np.full(len(some), j))
+        columns.append(some)
+        shares.append(effects @ np.linalg.solve(square + floor, lacking))
+    return csr_matrix((np.concatenate(shares), (np.concatenate(rows), np.concatenate(columns))),
+                      shape=(len(points), len(points)))
+
+
+def _about(place: Array, length: float, wrenches: Array) -> Array:
+    """Return wrenches (..., 6) about a place, their torques over a length [N]."""
+    forces, torques = wrenches[..., :3], wrenches[..., 3:]
+    return np.concatenate([forces, (torques - np.cross(place, forces)) / length], axis=-1)
+
+
+def is_lopsided(beyond: NDArray[np.float32], points: Array, normals: Array) -> bool:
+    """
+    Return whether forces in balance do to each other what is not alike both ways.
+
+    Of ``beyond (n, n, 3)`` by forces along normals, by the mode that has most of what is alike,
+    and of what is not. By Betti's reciprocity the latter is nought. Boundary elements know it by
+    their integrals alone, whose errors are as torques that nothing bears: a part far thinner
+    than the others bends under them.
+    """
+    along = np.einsum('jia,ia->ij', beyond, normals).astype(float)
+    middle = points.mean(axis=0)
+    wrenches = wrenches_of((points - middle) / np.ptp(points, axis=0).max(), normals)
+    base = np.linalg.qr(wrenches)[0]
+    along -= base @ (base.T @ along)
+    along -= (along @ base) @ base.T
+    start, found = np.random.default_rng(0).normal(size=len(points)), []
+    for part in (along - along.T, along + along.T):
+        way, size = start / np.linalg.norm(start), 0.0
+        for _ in range(POWER_STEPS):
+            way = part @ way
+            size = float(np.linalg.norm(way))
+            way /= size
+        found.append(size)
+    return found[0] > MOST_LOPSIDED * found[1]
 
 
 @njit(cache=True)

@@ -5,6 +5,7 @@ Derivation, accuracy and limits: docs/model/compliance.md, "Cells".
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +14,12 @@ from scipy.sparse import csr_matrix
 from ....arrays import Array, BoolArray
 from ....bodies import TriangleMesh
 from ....errors import MeshError
-from ..node_correction import beyond_half_space, neighbour_means
+from ..node_correction import (
+    beyond_half_space, neighbour_means, righting, wrenches_of)
 from ..remesh import QuadraticSurface
 from .elements import Cells, cells_of, grid_about
 from .hats import FEW, Hats, hats_on, MANY, mean_inverses, sharpening
-from .solid import solve_cells
+from .solid import on_mesh, solve_cells
 
 #: Side of the largest cubes over the distance of neighbouring nodes, and of the next smaller ones
 #: over that of those before them [-].
@@ -38,7 +40,8 @@ ROUGH = 0.1
 
 
 def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolArray,
-                   normals: Array, poisson_ratio: float) -> tuple[NDArray[np.float32], Array]:
+                   normals: Array, poisson_ratio: float, is_wall: bool = False
+                   ) -> tuple[NDArray[np.float32], Array]:
     """
     Return what a body adds to the half-space's compliance at nodes on it, and its errors.
 
@@ -53,6 +56,9 @@ def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolAr
     normals : (n, 3) float
         Unit, into the body.
     poisson_ratio : float
+    is_wall : bool, optional
+        All over: it dents within fewer nodes than tell how resultants are put right, and what
+        they lack bends it little.
 
     Returns
     -------
@@ -75,7 +81,8 @@ def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolAr
     arrangement.
     """
     few, many = hats_on(surface, FEW), hats_on(surface, MANY)
-    inverse, sharp = mean_inverses(surface, few), sharpening(surface, few, normals)
+    inverse = mean_inverses(surface, few)
+    sharp = _sharp(mesh, surface, many, sharpening(surface, few, normals), normals, is_wall)
     triangles = mesh.vertices[mesh.faces]
     size, growths = LARGEST * surface.spacing, list[Array]()
     answers = list[NDArray[np.float32]]()
@@ -88,7 +95,7 @@ def solve_in_cells(mesh: TriangleMesh, surface: QuadraticSurface, smooth: BoolAr
             break
         found = _beyond(_moves(mesh, cells, many, normals, poisson_ratio), inverse, surface,
                         smooth, normals, poisson_ratio)
-        answers = [*answers[-1:], _sharpened(found, sharp)]
+        answers = [*answers[-1:], _sharpened(found, sharp, normals)]
         answer, size = answers[-1], SMALLER * size
         if len(answers) > 1:
             growths.append(np.einsum('jja,ja->j', answers[1] - answers[0], normals))
@@ -142,9 +149,38 @@ def _beyond(moves: Array, inverse: Array, surface: QuadraticSurface, smooth: Boo
     return answer
 
 
-def _sharpened(means: NDArray[np.float32], sharp: csr_matrix) -> NDArray[np.float32]:
+class Sharp(NamedTuple):
+    """
+    What makes values at nodes of means over hats, each ``(n, n)``.
+
+    ``loads`` and ``places``: of loads, with the resultants of forces at the nodes, and of
+    displacements there; ``beside``: of those along normals about a node, what its own along its
+    normal lacks as the body turns.
+    """
+
+    loads: csr_matrix
+    places: csr_matrix
+    beside: csr_matrix
+
+
+def _sharp(mesh: TriangleMesh, surface: QuadraticSurface, hats: Hats, sharp: csr_matrix,
+           normals: Array, is_wall: bool) -> Sharp:
+    """Return what makes values at nodes of means over hats, which lie where the mesh is."""
+    if is_wall:
+        return Sharp(sharp, sharp, csr_matrix(sharp.shape, dtype=np.float32))
+    middles = on_mesh(mesh, hats).middles
+    acting, wanted = (wrenches_of(places, normals) for places in (middles, surface.points))
+    loads = righting(surface.points, surface.spacing, normals, acting, wanted - sharp @ acting)
+    beside = righting(surface.points, surface.spacing, normals, acting,
+                      wanted - wrenches_of(sharp @ middles, normals))
+    return Sharp((sharp + loads).astype(np.float32), sharp, beside.astype(np.float32))
+
+
+def _sharpened(means: NDArray[np.float32], sharp: Sharp, normals: Array) -> NDArray[np.float32]:
     """Return values (n, n, 3) at nodes of what are means over hats, both of loads and places."""
-    by_load = (sharp @ means.reshape(len(means), -1)).reshape(means.shape)
+    by_load = (sharp.loads @ means.reshape(len(means), -1)).reshape(means.shape)
+    along = np.einsum('jia,ia->ij', by_load, normals)
     for axis in range(3):
-        by_load[:, :, axis] = (sharp @ by_load[:, :, axis].T).T
+        by_load[:, :, axis] = (sharp.places @ by_load[:, :, axis].T).T
+    by_load += (sharp.beside @ along).T[:, :, None] * normals
     return np.asarray(by_load, np.float32)

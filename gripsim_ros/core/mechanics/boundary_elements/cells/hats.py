@@ -58,6 +58,11 @@ class Hats(NamedTuple):
     shares: csr_matrix
     sizes: Array
 
+    @property
+    def middles(self) -> Array:
+        """Return where forces that are spread over the hats act in sum (n, 3) [m]."""
+        return np.asarray(self.shares @ self.places)
+
 
 def hats_on(surface: QuadraticSurface, points: Points) -> Hats:
     """Return the hats about the nodes of a surface, by points on each element."""

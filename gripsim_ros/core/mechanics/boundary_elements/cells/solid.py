@@ -50,16 +50,21 @@ def solve_cells(mesh: TriangleMesh, cells: Cells, hats: Hats, normals: Array,
     serendipity elements of the second degree. Departure: integrals are exact, by
     ``moments.cell_weights``. One thread, as of boundary elements.
     """
-    tree = build_vp_tree(mesh.vertices, mesh.faces)
-    places = closest_points(tree, np.ascontiguousarray(hats.places), np.inf)[1]
-    hats = hats._replace(places=places)
+    hats = on_mesh(mesh, hats)
     reading, hosts = _reading(cells, hats)
     stiffness = cells.stiffness(poisson_ratio)
     structure = Structure(
         (stiffness + _springs(cells.nodes, stiffness.diagonal())).tocsr(), cells.elements,
         cells.middles, reading, hosts, freedoms=3, is_held=False)
     with threadpool_limits(limits=1, user_api='blas'):
-        return balanced_responses(structure, hats.shares @ places, hats.sizes, normals)
+        return balanced_responses(structure, hats.middles, hats.sizes, normals)
+
+
+def on_mesh(mesh: TriangleMesh, hats: Hats) -> Hats:
+    """Return hats whose points are at the nearest places of a mesh."""
+    tree = build_vp_tree(mesh.vertices, mesh.faces)
+    return hats._replace(places=closest_points(
+        tree, np.ascontiguousarray(hats.places), np.inf)[1])
 
 
 def _reading(cells: Cells, hats: Hats) -> tuple[csr_matrix, IntArray]:
