@@ -22,8 +22,9 @@ class Interrupts:
     The signals from start to end.
 
     While the node starts, the first one raises KeyboardInterrupt, so that compiling does not
-    hold it up. From ``serving`` on they raise nothing: rclpy, whose handler comes first, shuts
-    its context down, which ends the spinning. After ``ended`` they are ignored for good.
+    hold it up. From ``serving`` on they raise nothing: ``taken`` tells whoever serves to leave.
+    rclpy's own handlers are not installed: they would shut ROS down while the node still answers.
+    After ``ended`` they are ignored for good.
 
     Attributes
     ----------

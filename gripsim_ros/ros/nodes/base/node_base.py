@@ -6,7 +6,6 @@ import threading
 import time
 import traceback
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
 import rclpy
@@ -19,6 +18,7 @@ from rclpy.exceptions import InvalidHandle
 from rclpy.executors import Executor, ExternalShutdownException, MultiThreadedExecutor
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 
 from ....core.errors import GripsimError
 from ....core.hand import HandModel
@@ -28,6 +28,7 @@ from ...environment import clean_shared_memory
 from .health import Awaited, Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
+from .leaving import leave
 from .parameters import NodeParameter, ParameterError, declare, unknown_parameters
 from .ring_reader import RingReader
 
@@ -39,9 +40,11 @@ DROP_PERIOD = 60.0
 AT_WORK = 'at work'
 #: Begins the message of a node that loads or compiles its kernels.
 LOADING = 'loading kernels'
-#: Seconds given to callbacks that still run when a node ends, and to all of its end: a busy
-#: machine or a large mesh may hold up what is then left to the system.
-SHUTDOWN_TIMEOUT, END_TIMEOUT = 1.0, 1.8
+#: Seconds given to a node's end: a busy machine or a large mesh may hold up what is then left to
+#: the system.
+END_TIMEOUT = 1.8
+#: Seconds between two looks whether a node that serves was interrupted.
+GLANCE = 0.05
 #: Set in a process that has started over after compiling.
 RESTARTED = 'GRIPSIM_KERNELS_COMPILED'
 #: Seconds to wait after an error of the executor itself.
@@ -205,9 +208,11 @@ class SuiteNode(LifecycleNode):
         """Open services; called once, when the node is first activated."""
 
     def close(self) -> None:
-        """Wake whatever waits inside the node; called before it is destroyed."""
-        for reader in self._readers:
-            reader.stop()
+        """Refuse what comes, end the threads and wake what waits; called while ROS still runs."""
+        self.active = False
+        for wait in (False, True):
+            for reader in self._readers:
+                reader.stop(wait)
 
     def destroy_node(self) -> None:
         """End the threads, then the node, which leaves the graph at once."""
@@ -298,7 +303,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
     clean_shared_memory()       # what the one before left, where it was killed
     node, executor, spinning, code, compiled = None, None, None, None, RecordingListener()
     try:
-        rclpy.init(args=args)
+        rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
         with install_listener('numba:compile', compiled):
             node = node_class()
             executor = MultiThreadedExecutor(node.thread_count)
@@ -309,7 +314,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
         if not (compiled.buffer and RESTARTED not in os.environ):
             node.start()
             interrupts.serving()
-            spinning.join()
+            _serve(spinning, interrupts.taken)
             code = 0
     except (KeyboardInterrupt, ExternalShutdownException):
         code = 0
@@ -320,7 +325,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
         interrupts.serving()
         if code is not None:
             _end_soon(code)
-        _close(node, executor, spinning)
+        leave(node, executor, spinning)
         interrupts.ended()
     if code is not None:
         return code
@@ -342,18 +347,10 @@ def _end_after(interrupted: threading.Event) -> None:
     _end_soon(0)
 
 
-def _close(node: SuiteNode | None, executor: Executor | None,
-           spinning: threading.Thread | None) -> None:
-    """Shut ROS down and close what was opened of a node, from the outside in."""
-    with suppress(RuntimeError):    # the signal handler may be shutting down just now
-        rclpy.try_shutdown()
-    if spinning is not None:
-        spinning.join(SHUTDOWN_TIMEOUT)
-    if node is not None:
-        node.close()
-        if executor is not None:
-            executor.shutdown(SHUTDOWN_TIMEOUT)
-        node.destroy_node()
+def _serve(spinning: threading.Thread, interrupted: threading.Event) -> None:
+    """Return once a node that serves is interrupted; no lock is held that the handler needs."""
+    while spinning.is_alive() and not interrupted.is_set():
+        spinning.join(GLANCE)
 
 
 def _start_over() -> NoReturn:

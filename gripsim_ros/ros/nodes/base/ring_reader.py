@@ -72,10 +72,10 @@ class RingReader:
         if self._thread.ident is None:
             self._thread.start()
 
-    def stop(self) -> None:
-        """End the thread after the message it is at; to be called before the node ends."""
+    def stop(self, wait: bool = True) -> None:
+        """End the thread after the message it is at, and wait; called before the node ends."""
         self._stopped.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
+        if wait and self._thread.is_alive() and self._thread is not threading.current_thread():
             self._thread.join(STOP_TIMEOUT)
 
     def _run(self) -> None:

@@ -25,8 +25,8 @@ from .arm_controller import ArmController
 from .messages import trajectory_to_msg
 from .observations import Senses
 
-#: Longest wait for a service of the hand [s].
-SERVICE_TIMEOUT = 2.0
+#: Longest wait for a service of the hand, and that of a node that leaves [s].
+SERVICE_TIMEOUT, LAST_TIMEOUT = 2.0, 0.3
 #: How often a service is asked: middleware drops an answer to a client that it has just met.
 MOST_ASKS = 3
 
@@ -60,13 +60,15 @@ class Hand(ABC):
             It is not there, does not answer or fails.
         """
         service, done = self._services[name], threading.Event()
-        if not service.wait_for_service(SERVICE_TIMEOUT):
+        patience, asks = ((SERVICE_TIMEOUT, MOST_ASKS) if self.node.active
+                          else (LAST_TIMEOUT, 1))
+        if not service.wait_for_service(patience):
             raise JointsError(f'{self._name}/{name} is not there')
         futures = []
-        while len(futures) < MOST_ASKS and not any(future.done() for future in futures):
+        while len(futures) < asks and not any(future.done() for future in futures):
             futures.append(service.call_async(Trigger.Request()))   # each may come twice
             futures[-1].add_done_callback(lambda _: done.set())
-            done.wait(SERVICE_TIMEOUT)
+            done.wait(patience)
         answer = next((future.result() for future in futures if future.done()), None)
         if answer is None or not answer.success:
             reason = 'no answer' if answer is None else answer.message

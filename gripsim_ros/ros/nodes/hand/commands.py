@@ -2,6 +2,7 @@
 
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 
 from ..base.node_base import one_line
 
@@ -24,7 +25,7 @@ class Commands:
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         """Nothing has been asked for."""
-        self._tell = tell
+        self._tell, self._ended = tell, ''
         self._waiting: queue.SimpleQueue = queue.SimpleQueue()
 
     def put(self, command: Command) -> None:
@@ -35,6 +36,8 @@ class Commands:
         """Have a command carried out; return whether it was within a time [s], and its text."""
         answer: queue.SimpleQueue = queue.SimpleQueue()
         self._waiting.put((command, answer))
+        if self._ended:
+            self._refuse_waiting()
         try:
             return answer.get(timeout=timeout)
         except queue.Empty:
@@ -48,6 +51,18 @@ class Commands:
                 self._carry_out(*self._waiting.get_nowait())
         except queue.Empty:
             pass
+
+    def close(self, reason: str) -> None:
+        """Refuse what waits, and from now on whatever is asked, for a reason."""
+        self._ended = reason
+        self._refuse_waiting()
+
+    def _refuse_waiting(self) -> None:
+        with suppress(queue.Empty):
+            while True:
+                _, answer = self._waiting.get_nowait()
+                if answer is not None:
+                    answer.put((False, self._ended))
 
     def _carry_out(self, command: Command, answer: queue.SimpleQueue | None) -> None:
         try:

@@ -161,7 +161,7 @@ class SdhSimulatorNode(SuiteNode):
     # -- the simulation --------------------------------------------------------------
 
     def _simulate(self) -> None:
-        """Go on for as long as the node lives; an error resets the world."""
+        """Go on for as long as the node lives; at its end the hand stops, and all is answered."""
         self._due = time.monotonic()
         while not self._stopping.is_set():
             try:
@@ -170,10 +170,10 @@ class SdhSimulatorNode(SuiteNode):
                 if runs and not self._stepping.stands:
                     self._advance()
             except Exception as error:
-                if not self.context.ok():
-                    return
-                self.report_error(f'simulation: {one_line(error)}')
+                if self.context.ok():
+                    self.report_error(f'simulation: {one_line(error)}')
                 time.sleep(IDLE_PERIOD)
+        self._commands.close(f'{self._stop()}: the node has ended')
 
     def _advance(self) -> None:
         """Make one time step, not before it is due."""

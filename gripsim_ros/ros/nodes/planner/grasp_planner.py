@@ -329,12 +329,12 @@ class GraspPlannerNode(SuiteNode):
         return f'waiting for {", ".join(absent)}' if absent else '', values
 
     def close(self) -> None:
-        """End all requests."""
+        """Refuse requests and end all that run."""
+        super().close()
         self.closing.close()
         self.dispatcher.close()
         self._thread.join(2.0)
         self.stored_plans.close()
-        super().close()
 
 
 def for_the_ring(options: PlannerOptions, credits: int) -> PlannerOptions:

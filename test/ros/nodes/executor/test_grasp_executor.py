@@ -62,7 +62,7 @@ def executor(node, monkeypatch):
 
     monkeypatch.setattr(node, 'moved', SimpleNamespace(
         next=lambda ended: None, stop=lambda: silent('stop'), act=stop, end=lambda: None))
-    node.last_error = ''
+    node.last_error, node.active = '', True
     return SimpleNamespace(node=node, asked=asked, monkeypatch=monkeypatch)
 
 
@@ -102,6 +102,21 @@ def test_a_hand_that_does_not_answer_a_stop_is_lost(executor):
     goal.is_cancel_requested = True
     assert executor.node._execute(goal).status == Result.HAND_LOST
     assert goal.ends == ['abort'] and executor.asked == ['stop', 'stop']
+
+
+@pytest.mark.parametrize('simulated', [False, True])
+def test_a_node_that_is_ended_amid_a_goal_stops_the_hand(executor, simulated):
+    executor.monkeypatch.setitem(executor.node.values, 'simulated', simulated)
+    moving = SimpleNamespace(done=False, update=lambda _: executor.node.close() or [],
+                             phase=None, lose=lambda reason: [StopHand()])
+    executor.monkeypatch.setattr(executor.node, '_prepare', lambda _: moving)
+    executor.monkeypatch.setattr(executor.node, '_feedback', lambda _: None)
+    goal = Goal()
+    goal.is_active = False
+    assert executor.node._execute(goal).status == Result.HAND_LOST
+    assert goal.ends == ['abort'] and executor.asked == ['stop', 'stop']
+    # A simulation ends as the node does, and is not told to be moving.
+    assert ('the hand may be moving' in executor.node.last_error) != simulated
 
 
 def test_a_goal_that_is_refused_before_anything_moves_stops_nothing(executor):
