@@ -39,9 +39,10 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     """
     Return grasps ranked by which multiple of the loads they bear as the fingers press on.
 
-    Each is closed and judged as ``evaluate_grasps(close=True)`` does: its ``margin`` is that
-    multiple. Palms also stand deeper than those that ``plan_grasps`` looks at, and the best are
-    moved, turned, and closed from bent fingers as long as they bear more.
+    Each is closed and judged as ``evaluate_grasps(close=True)`` does, but its ``margin`` is the
+    lesser multiple by two firm presses (``core.planning.moving_object.stronger``). Palms also
+    stand deeper than those that ``plan_grasps`` looks at, and the best are moved, turned, and
+    closed from bent fingers as long as they bear more.
 
     Parameters
     ----------
@@ -62,8 +63,7 @@ def plan_strongest(grasp_object: GraspObject, task: Task | None = None, *,
     -------
     PlanResult
         ``evaluated`` are the palms looked at, ``in_contact`` the best of them, which are judged
-        until enough hold;
-        ``rejections`` those of these that do not hold, by reason.
+        until enough hold; ``rejections`` those of these that do not hold, by reason.
 
     Raises
     ------

@@ -35,7 +35,7 @@ class StrongPalm:
     A hypothesis, the joints from which its fingers close, and what they bear.
 
     ``opened (J,)`` [rad] is the open hand of the preshape or one of bent fingers; ``margin`` is
-    the multiple of the loads that is borne by either of ``firm_presses``.
+    the multiple of the loads that is borne, the lesser of those by ``firm_presses``.
     """
 
     hypothesis: Hypothesis

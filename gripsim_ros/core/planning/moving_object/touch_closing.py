@@ -74,8 +74,8 @@ def press_margins(grasp_object: GraspObject, hand: HandModel, T_object_palm: Arr
     Notes
     -----
     Own choice: each finger closes until it touches and waits there; then the joints of those
-    that touch are sent on until, held, they exert the torques of a press; then
-    the loads grow (``bears_loads``). Neither deformation nor damage is looked at.
+    that touch are sent on until, held, they exert the torques of a press; then the loads grow
+    (``bears_loads``). Neither deformation nor damage is looked at.
     """
     rates = rates / np.abs(rates).max()
     opened = _opened(grasp_object, hand, T_object_palm, joints, rates, dynamics)
