@@ -2,9 +2,9 @@
 How far closing fingers move an object: predicted, and in MuJoCo.
 
 States are those of the planner's hypotheses and of random palms, whether they hold or not. The
-hand follows the rows, then is sent on by the joint torques of the state's forces, as in the
-prediction; the object floats, with the same resistance to its translation in both. MuJoCo takes
-the hull of every link, the prediction its mesh, or with ``--hulls`` the hull too.
+hand follows the rows, arrives, then is sent on by the joint torques of the state's forces, as
+in the prediction; the object floats, with the same resistance to its translation in both.
+MuJoCo takes the hull of every link, the prediction its mesh, or with ``--hulls`` the hull too.
 """
 
 import argparse
@@ -51,6 +51,7 @@ def simulated(state: EvaluatedState, held: HeldObject, hand, meshes: Path):
     shaker = Shaker(replace(held, torsion=state.torsion), state.T_object_palm, hand, meshes,
                     state.rows[0])
     shaker.move(state.rows, CLOSING_TIME)
+    shaker.move([state.rows[-1], state.rows[-1]], SQUEEZE_TIME)
     command = grip_of(state, hand)
     shaker.move([state.rows[-1], command], 0.5 * SQUEEZE_TIME)
     shaker.move([command, command], 0.5 * SQUEEZE_TIME)

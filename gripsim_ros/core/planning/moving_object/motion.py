@@ -155,11 +155,16 @@ class MovingObject:
         other.wrench, other.touched = self.wrench.copy(), self.touched.copy()
         return other
 
-    def bears(self, command: Array, wrenches: Array, trial: Trial) -> bool:
-        """Return whether the object bears wrenches (c, 6), each alone; it stays where it is."""
-        return first_not_borne(
+    def first_not_borne(self, command: Array, wrenches: Array, trial: Trial) -> int | None:
+        """
+        Return the number of the first of wrenches (c, 6) that is not borne; None: there is none.
+
+        Each acts alone, and the object stays where it is.
+        """
+        lost = first_not_borne(
             np.asarray(command, float), np.ascontiguousarray(wrenches), self._body, self._fingers,
-            self._ground, self._resistance, self._motion, trial) < 0
+            self._ground, self._resistance, self._motion, trial)
+        return None if lost < 0 else int(lost)
 
 
 def along(rows: Array, count: int) -> Array:

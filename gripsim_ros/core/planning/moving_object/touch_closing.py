@@ -92,8 +92,8 @@ def _borne(moving: MovingObject, grasp_object: GraspObject, command: Array, pres
     """Return which multiple of the loads is borne by joints that are sent on."""
     squeeze(moving, command, pressing, dynamics)
     return _largest(lambda multiple: bears_loads(
-        moving.copy(), grasp_object, pressing, multiple * loads, dynamics, LOST_SHIFT, LOST_TURN),
-        at_least)
+        moving.copy(), grasp_object, pressing, multiple * loads, LOST_SHIFT, LOST_TURN,
+        again=False), at_least)
 
 
 def _opened(grasp_object: GraspObject, hand: HandModel, T_object_palm: Array, joints: Array,

@@ -165,7 +165,7 @@ def _verdict(grasp: RankedGrasp, sample: Sample, hand: HandModel, task: Task,
                       grasp.trajectory, command, dynamics, mean_friction_radius(grasp))
     forces = moving.normal_forces
     holds = bool((forces <= most_forces(grasp, hand, body.material)).all()) and bears_loads(
-        moving, body, command, loads, dynamics)
+        moving, body, command, loads)
     return holds, grasp.margin * _over_planned(grasp, forces) if holds else 0.0
 
 

@@ -9,7 +9,7 @@ import pytest
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
 from gripsim_ros.core.planning.moving_object.closing_motion import (
-    predict_closing_motion, pressing_command)
+    bears_loads, close_on, predict_closing_motion, pressing_command)
 from gripsim_ros.core.planning.ranked_grasp import (
     ClosingMotion, MAX_CLOSING_TURN, MAX_WAY)
 from gripsim_ros.core.transforms import inverse, transform
@@ -60,6 +60,39 @@ def test_loads_are_borne_up_to_what_friction_holds(hand):
     assert not motion(hand, MIDDLE, share=0.27, squeeze=0.03, loads=loads(2.0 * limit)).bears
     # Fingers that touch and do not press let it go.
     assert motion(hand, MIDDLE, share=0.27, loads=loads(0.1 * limit)).bears is False
+
+
+def test_fingers_that_lag_arrive_before_they_press(hand):
+    """The one that comes a shorter way lags less; where all end is the same."""
+    preshape = next(preshape for preshape in hand.preshapes if preshape.name == 'pinch')
+    way, ways = preshape.closed - preshape.open, []
+    for finger in hand.fingers:
+        rows, own = preshape.open + np.array([0.0, 0.26])[:, None] * way, list(finger.joints)
+        rows[0, own] += 0.17 * way[own]
+        ways.append(predict_closing_motion(
+            BALL, hand, Task(), inverse(transform(np.eye(3), MIDDLE)), rows,
+            rows[-1] + 0.03 * way, DYNAMICS).way)
+    assert np.ptp(ways) < 1e-6      # 4e-6 if they press at once
+
+
+#: Where a hand holds a ring of 70 mm by three fingertips; the joints' ends and grip [rad].
+RING_PALM = np.array([
+    [-0.707107, -0.707107, 0.0, -0.001162], [0.707107, -0.707107, 0.0, -0.004326],
+    [0.0, 0.0, 1.0, -0.211535], [0.0, 0.0, 0.0, 1.0]])
+RING_ROWS = np.array([[1.0472, -0.5, 0.45, -0.5, 0.45, -0.5, 0.45],
+                      [1.0472, -0.3766, 0.5271, -0.4228, 0.4982, -0.3769, 0.5269]])
+RING_GRIP = np.array([1.0469, -0.3674, 0.5302, -0.4135, 0.5013, -0.3686, 0.5297])
+
+
+def test_a_ring_is_borne_that_slips_in_long_steps_alone(hand):
+    """MuJoCo's hand holds it up to 13.6 m/s^2."""
+    mesh = shapes.torus()
+    ring = GraspObject(mesh, Material(2e6, 0.3, 0.15 / mesh.volume, 0.5))
+    held = close_on(ring, hand, Task(), RING_PALM, RING_ROWS, RING_GRIP,
+                    replace(DYNAMICS, drag=0.0), 0.0017)
+    assert bears_loads(held.copy(), ring, RING_GRIP, loads(10.0))
+    assert not bears_loads(held.copy(), ring, RING_GRIP, loads(10.0), again=False)
+    assert not bears_loads(held.copy(), ring, RING_GRIP, loads(20.0))
 
 
 def test_on_a_table_an_object_does_not_sink_and_moves_otherwise_than_a_floating_one(hand):
