@@ -2,9 +2,9 @@
 How far closing fingers move an object: predicted, and in MuJoCo.
 
 States are those of the planner's hypotheses and of random palms, whether they hold or not. The
-hand follows the rows, arrives, then is sent on by the joint torques of the state's forces, as
-in the prediction; the object floats, with the same resistance to its translation in both.
-MuJoCo takes the hull of every link, the prediction its mesh, or with ``--hulls`` the hull too.
+hand follows the rows, then is sent on by the joint torques of the state's forces, as in the
+prediction; the object floats, with the same resistance to its translation in both. MuJoCo takes
+the hull of every link, the prediction its mesh, or with ``--hulls`` the hull too.
 """
 
 import argparse
@@ -31,12 +31,21 @@ GROUPS = ('proposed', 'random')
 ERRORS, SHARES = (0.001, 0.003), (0.5, 0.75, 0.9)
 
 
-def predicted(state: EvaluatedState, body: GraspObject, hand, task: Task, drag: float):
-    """Return the predicted motion of a state's object, and whether it bears the task's loads."""
-    loads = task_load_cases(task, body.canonical_frame[:3, :3])
+def predicted(state: EvaluatedState, body: GraspObject, hand, task: Task, drag: float,
+              standing: float = 0.0):
+    """
+    Return the predicted motion of a state's object, and whether it bears the task's loads.
+
+    The hand stands so long [s] between its closing and its grip.
+    """
+    dynamics, loads = planner_options().closing, task_load_cases(
+        task, body.canonical_frame[:3, :3])
+    added = round(standing / dynamics.closing_time * (len(state.rows) - 1))
+    rows = np.concatenate([state.rows, np.repeat(state.rows[-1:], added, axis=0)])
+    time = dynamics.closing_time * (len(rows) - 1) / (len(state.rows) - 1)
     return predict_closing_motion(
-        body, hand, task, state.T_object_palm, state.rows, grip_of(state, hand),
-        replace(planner_options().closing, drag=drag), loads,
+        body, hand, task, state.T_object_palm, rows, grip_of(state, hand),
+        replace(dynamics, drag=drag, closing_time=time), loads,
         state.torsion / body.material.friction)
 
 
@@ -51,7 +60,6 @@ def simulated(state: EvaluatedState, held: HeldObject, hand, meshes: Path):
     shaker = Shaker(replace(held, torsion=state.torsion), state.T_object_palm, hand, meshes,
                     state.rows[0])
     shaker.move(state.rows, CLOSING_TIME)
-    shaker.move([state.rows[-1], state.rows[-1]], SQUEEZE_TIME)
     command = grip_of(state, hand)
     shaker.move([state.rows[-1], command], 0.5 * SQUEEZE_TIME)
     shaker.move([command, command], 0.5 * SQUEEZE_TIME)

@@ -19,7 +19,7 @@ from benchmarks.hold.blind import close_blindly
 from benchmarks.hold.closing_way import predicted
 from benchmarks.hold.bodies import all_objects, MATERIALS, true_pieces
 from benchmarks.hold.shake import (
-    ACCELERATION, add_options, CLOSING_TIME, HeldObject, judge, Shaker, SIX_AXES)
+    ACCELERATION, add_options, CLOSING_TIME, HeldObject, judge, Shaker, SIX_AXES, SQUEEZE_TIME)
 from benchmarks.hold.states import EvaluatedState, random_palm, StateSource, undamaged
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.planning import Task
@@ -86,7 +86,8 @@ def examine(name: str, mesh, mass: float, kind: str, arguments) -> dict:
     for seed in arguments.seed:
         for group, state in _states(source, seed, arguments, rejected):
             body_pressed = replace(held, torsion=state.torsion)
-            motion = predicted(state, body, hand, task, arguments.drag)
+            # As `press` does: fingers that lag behind their command arrive first.
+            motion = predicted(state, body, hand, task, arguments.drag, SQUEEZE_TIME)
             records[group].append(judge_state(state, body_pressed, hand, arguments.meshes)
                                   | {'seed': seed, 'bears': motion.bears, 'stays': motion.stays,
                                      'way': motion.way})

@@ -59,7 +59,7 @@ class ClosingDynamics(Options, section='planner option closing'):
     Attributes
     ----------
     closing_time, squeeze_time : float
-        Of the trajectory, and of the grip after it; as long fingers have to arrive before [s].
+        Of the trajectory, and of the grip after it [s].
     drag : float
         Resistance to the translation of an object that floats [N s/m].
     joint_damping : float

@@ -91,10 +91,7 @@ def close_on(grasp_object: GraspObject, hand: HandModel, task: Task, T_object_pa
     moving = MovingObject(grasp_object, hand, T_object_palm, rows[0], dynamics, ground,
                           spin_radius)
     moving.wrench = weight
-    closing, arriving = (max(1, round(time / dynamics.time_step))
-                         for time in (dynamics.closing_time, dynamics.squeeze_time))
-    # Fingers lag behind their command, each otherwise: they arrive before they press.
-    moving.follow(np.concatenate([along(rows, closing), np.repeat(rows[-1:], arriving, axis=0)]))
+    moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
     squeeze(moving, rows[-1], grip, dynamics)
     return moving
 

@@ -62,19 +62,6 @@ def test_loads_are_borne_up_to_what_friction_holds(hand):
     assert motion(hand, MIDDLE, share=0.27, loads=loads(0.1 * limit)).bears is False
 
 
-def test_fingers_that_lag_arrive_before_they_press(hand):
-    """The one that comes a shorter way lags less; where all end is the same."""
-    preshape = next(preshape for preshape in hand.preshapes if preshape.name == 'pinch')
-    way, ways = preshape.closed - preshape.open, []
-    for finger in hand.fingers:
-        rows, own = preshape.open + np.array([0.0, 0.26])[:, None] * way, list(finger.joints)
-        rows[0, own] += 0.17 * way[own]
-        ways.append(predict_closing_motion(
-            BALL, hand, Task(), inverse(transform(np.eye(3), MIDDLE)), rows,
-            rows[-1] + 0.03 * way, DYNAMICS).way)
-    assert np.ptp(ways) < 1e-6      # 4e-6 if they press at once
-
-
 #: Where a hand holds a ring of 70 mm by three fingertips; the joints' ends and grip [rad].
 RING_PALM = np.array([
     [-0.707107, -0.707107, 0.0, -0.001162], [0.707107, -0.707107, 0.0, -0.004326],
