@@ -12,7 +12,9 @@ from itertools import permutations
 import numpy as np
 from numpy.typing import NDArray
 import scipy.sparse as sparse
+from scipy.optimize import brentq
 from scipy.sparse.linalg import splu
+from scipy.special import ellipe, ellipk
 
 from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.bodies.shapes import box, sphere
@@ -88,7 +90,7 @@ class Pressed:
     Force of a pad [N], mean penetration weighted by force [m], and its points.
 
     ``aside``: how far from the middle of the body the upper pad's force passes it, along the
-    pad's first axis [m].
+    pad's first axis [m]; ``upper``: that force [N].
     """
 
     depth: float
@@ -96,6 +98,7 @@ class Pressed:
     penetration: float
     points: int
     aside: float = 0.0
+    upper: float = 0.0
 
 
 class FlexPress:
@@ -103,12 +106,14 @@ class FlexPress:
     A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z.
 
     ``yielding``: where pads touch it yields as in the simulated hand (``SoftContacts``).
-    ``turn``: of pads and way about y [rad]; the body does not turn along.
+    ``turn``: of pads and way about y [rad]; the body does not turn along. ``height``: of each pad
+    over the middle at the way 0 [m]; default: that of the highest node.
     """
 
     def __init__(self, mesh, soft: SoftMesh, modulus: float, pad: str,
                  density_share: float = DENSITY_SHARE, yielding: bool = False,
-                 pad_radius: float = BALL_RADIUS, turn: float = 0.0):
+                 pad_radius: float = BALL_RADIUS, turn: float = 0.0,
+                 height: float | None = None):
         import mujoco
         self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
         self._up = np.array([np.sin(turn), 0.0, np.cos(turn)])
@@ -136,7 +141,7 @@ class FlexPress:
             self.model, self.soft, mesh, modulus, POISSON_RATIO,
             dict.fromkeys(PADS, sphere(pad_radius, 0.1 * pad_radius) if pad == 'ball' else box(
                 2.0 * np.array([*PLATE, pad_radius])))) if yielding else None
-        self._height = float(soft.nodes[:, 2].max())
+        self._height = float(soft.nodes[:, 2].max()) if height is None else height
         self._place(0.0)
         mujoco.mj_forward(self.model, self.data)
 
@@ -184,7 +189,7 @@ class FlexPress:
         self.data.qvel[self._dofs] = share * velocities.ravel()
 
     def _measure(self, depth: float) -> Pressed:
-        wrench, forces, distances, moment = np.zeros(6), [], [], 0.0
+        wrench, forces, distances, moment, above = np.zeros(6), [], [], 0.0, 0.0
         upper, side = self.model.body(PADS[0]).id, np.cross([0.0, 1.0, 0.0], self._up)
         for i, contact in enumerate(self.data.contact):
             if contact.efc_address >= 0:
@@ -192,11 +197,12 @@ class FlexPress:
                 forces.append(abs((wrench[:3] @ contact.frame.reshape(3, 3))[2]))
                 distances.append(contact.dist)
                 if upper in self.model.geom_bodyid[contact.geom[contact.geom >= 0]]:
+                    above += forces[-1]
                     moment += forces[-1] * float(contact.pos @ side)
-        if not forces:
+        if not sum(forces) > 0.0:
             return Pressed(depth, 0.0, 0.0, 0)
         return Pressed(depth, 0.5 * sum(forces), -float(np.average(distances, weights=forces)),
-                       len(forces) // 2, 2.0 * moment / sum(forces))
+                       len(forces) // 2, moment / max(above, 1e-12), above)
 
     @property
     def warned(self) -> int:
@@ -217,6 +223,25 @@ def way_of_balls(forces, radius: float, modulus: float,
     away = np.hypot(spot, 2.0 * radius)
     far = (2.0 * (1.0 + POISSON_RATIO) * radius**2 / away**3 + (1.0 - POISSON_RATIO**2) / away)
     return spot**2 / gap - forces * far / (np.pi * modulus)
+
+
+def way_of_rod(forces, radius: float, modulus: float, pad_radius: float) -> Array:
+    """
+    Return how far each of two balls of ``pad_radius`` goes into a rod between them (n,) [m].
+
+    Johnson, Contact Mechanics, 1985, section 4.2, less what the far side lifts as of a ball.
+    """
+    forces, plane = np.maximum(forces, 1e-12), modulus / (1.0 - POISSON_RATIO**2)
+    along, across = 0.5 / pad_radius, 0.5 / pad_radius + 0.5 / radius
+
+    def misfit(ratio):
+        first, second = ellipk(1.0 - ratio**2), ellipe(1.0 - ratio**2)
+        return (second / ratio**2 - first) / (first - second) - across / along
+    ratio = brentq(misfit, 1e-3, 1.0 - 1e-6)
+    first, second = ellipk(1.0 - ratio**2), ellipe(1.0 - ratio**2)
+    longest = (1.5 * forces * second / (np.pi * plane * ratio**2 * (along + across)))**(1.0 / 3.0)
+    far = (1.0 + POISSON_RATIO) / (4.0 * radius) + (1.0 - POISSON_RATIO**2) / (2.0 * radius)
+    return 1.5 * forces * first / (np.pi * longest * plane) - forces * far / (np.pi * modulus)
 
 
 def stiffness(soft: SoftMesh, modulus: float):

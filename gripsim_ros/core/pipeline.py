@@ -6,7 +6,7 @@ from typing import Protocol
 
 from .batches import ConfigurationBatch, GraspStateBatch
 from .bodies import GraspObject
-from .contact import ContactScene, LinkShapes, detect_contacts
+from .contact import ContactScene, LinkShapes, PatchOptions, detect_contacts
 from .contact.published.rule_stage import RuleScene, detect_rule_contacts
 from .hand import HandModel, compute_link_states
 from .mechanics import ElasticBody, MechanicsOptions, evaluate_contacts
@@ -30,11 +30,14 @@ class Pipeline:
     mechanics : MechanicsOptions
     shapes : LinkShapes, optional
         Of the same hand, to save preparing them.
+    patches : PatchOptions
+        How finely contacts are sampled.
     """
 
     def __init__(self, hand: HandModel, grasp_object: GraspObject, mechanics: MechanicsOptions,
-                 shapes: LinkShapes | None = None) -> None:
-        self._hand, self._scene = hand, ContactScene(hand, grasp_object, shapes)
+                 shapes: LinkShapes | None = None,
+                 patches: PatchOptions = PatchOptions()) -> None:
+        self._hand, self._scene = hand, ContactScene(hand, grasp_object, shapes, patches)
         self._grasp_object, self._mechanics = grasp_object, mechanics
 
     def prepare(self) -> None:

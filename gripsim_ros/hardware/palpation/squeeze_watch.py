@@ -21,9 +21,11 @@ MOST_STEPS, LEAST_SHARE = 25, 0.5
 #: an object at rest balance, friction tells who bears how much, and fingers that insist on their
 #: shares push it away.
 UNEVEN = 0.3
-#: What a step counts after which a finger feels no contact: it taught nothing of stiffness, and
-#: the next is as short. An object that gives way at first, as under an edge, takes many.
-SEEKING_STEP = 0.25
+#: How far a finger that feels no contact goes before the object counts as gone [rad], 1 to 2 mm of
+#: a fingertip, and what one such step counts at least. It teaches nothing of stiffness, so that
+#: the next is as short: an object that gives way at its first touch, before anything was learned,
+#: takes some hundred.
+SEEKING_WAY, SEEKING_STEP = 0.02, 0.1
 
 
 class SqueezeWatch(TouchWatch):
@@ -75,19 +77,29 @@ class SqueezeWatch(TouchWatch):
                 self._stiffest[finger.name] *= STIFFER
             # Forces that chatter look like a stiffer finger than any can be.
             loaded.stiffness = min(loaded.stiffness, self._stiffest[finger.name])
-            # Short steps tell less than what all of them have brought.
-            stiffness = min(loaded.stiffest, self._stiffest[finger.name])
-            most = LONGEST_STEP * stiffness
-            step = np.clip(wanted - force, -most, min(most, max(
-                STEP_SHARE * wanted, self._options.touch_force)))
-            loaded.go(float(min(step / stiffness,
-                                self._options.touch_beyond - loaded.travel)))
-        feels = all(self._force(finger, measured) >= self._options.touch_force
-                    for finger in self._pressing)
-        self._steps += 1.0 if feels else SEEKING_STEP
+            loaded.go(self._next_step(finger.name, force, wanted))
+        self._steps += self._counted(measured)
         self._fault = self._fault or self._find_stuck()
         self._judged = self._step_from = measured.time
         return self._remaining(measured.time)
+
+    def _next_step(self, name: str, force: float, wanted: float) -> float:
+        """Return how far a finger goes on or back [rad] from a force to another [N]."""
+        loaded = self._loaded[name]
+        # Short steps tell less than what all of them have brought.
+        stiffness = min(loaded.stiffest, self._stiffest[name])
+        part = max(STEP_SHARE * wanted, self._options.touch_force)
+        if force < self._options.touch_force:   # even the stiffest object it meets bears no more
+            part = max(part, wanted * stiffness / self._stiffest[name])
+        most = LONGEST_STEP * stiffness
+        step = np.clip(wanted - force, -most, min(most, part)) / stiffness
+        return float(min(step, self._options.touch_beyond - loaded.travel))
+
+    def _counted(self, measured: Measurement) -> float:
+        """Return what the steps that begin now count: those that seek an object by their way."""
+        seeking = [self._loaded[finger.name].step for finger in self._pressing
+                   if self._force(finger, measured) < self._options.touch_force]
+        return max(SEEKING_STEP, MOST_STEPS * max(seeking) / SEEKING_WAY) if seeking else 1.0
 
     def _wanted(self, name: str, force: float, measured: Measurement) -> float:
         """Return the force [N] that a finger goes to: its share of all, or of what is missing."""

@@ -149,15 +149,34 @@ def test_an_object_that_leaves_while_it_is_squeezed_is_told():
     assert palpation.status == Status.MISSED_CONTACT and palpation.message
 
 
-def test_fingers_follow_an_object_that_gave_way_when_it_was_touched():
-    """Their steps stay as short as the stiffest object allows: it may be there at once."""
+@pytest.mark.parametrize('way', [0.5e-3, 1.5e-3, 2.5e-3])
+def test_fingers_follow_an_object_that_gave_way_when_it_was_touched(way):
+    """
+    Their steps stay as short as the stiffest object allows: it may be there at once.
+
+    Not how many steps it takes counts, but how far away it is: nothing was learned before.
+    """
     hand = FeelingHand(2e5)
     palpation = palpated(hand, until=lambda: hand.peak > 0.1)
-    hand.wider -= 1.5e-3
+    hand.wider -= way
     run(palpation, hand, 150.0)
     assert palpation.status == Status.SUCCEEDED, palpation.message
     assert palpation.modulus.youngs_modulus == pytest.approx(2e5, rel=0.05)
     assert hand.peak < 1.2 * PALPATION.most_force
+
+
+def test_an_object_that_left_at_its_first_touch_is_told_soon():
+    """Fingers do not close upon each other in search of it."""
+    hand = FeelingHand(2e5)
+    palpation = palpated(hand, until=lambda: hand.peak > 0.1)
+    begun, before = palpation.last.time, hand.depths(palpation.last.joints)[0]
+    hand.absent = tuple(hand.shares)
+    run(palpation, hand, 150.0, until=lambda: palpation._squeeze.fault)
+    gone = hand.depths(palpation.last.joints)[0] - before
+    assert (gone > 1e-3).all() and (gone < 3e-3).all()
+    assert palpation.last.time - begun < 30.0
+    run(palpation, hand, 50.0)
+    assert palpation.status == Status.MISSED_CONTACT and 'has left' in palpation.message
 
 
 def test_what_short_steps_told_wrongly_does_not_make_fingers_press_too_far():

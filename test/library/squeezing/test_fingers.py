@@ -9,11 +9,14 @@ from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import apply
-from gripsim_ros.library.squeezing.fingers import squeeze_with_fingers
-from gripsim_ros.library.in_process import evaluate_grasps
+from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
+from gripsim_ros.library.squeezing.fingers import HandSqueeze, squeeze_with_fingers
+from gripsim_ros.library.in_process import evaluate_grasps, mechanics_options
 from gripsim_ros.library.resources import load_default_hand
 
 WAY, STEPS = 2e-3, 4
+#: Force by way to this power, and how far it may be off from one way to the next.
+HERTZ, ATOL_EXPONENT = 1.5, 0.03
 
 
 @pytest.fixture(scope='module')
@@ -76,3 +79,17 @@ def test_what_cannot_be_is_refused(ball, grasp):
         squeeze(grasp.trajectory[-1], np.nan)
     with pytest.raises(TaskError, match='steps must be 1 or more'):
         squeeze_with_fingers(ball, grasp.T_object_palm, grasp.trajectory[-1], WAY, steps=0)
+
+
+def test_forces_about_a_ball_rise_by_hertz_from_each_way_to_the_next():
+    """Grids that are laid anew from one way to the next must not show: their forces jump."""
+    ball = GraspObject(shapes.sphere(0.035, 0.004), Material(2e5, 0.3, 500.0, 0.8))
+    grasp = plan_by_half_spaces(ball, hypotheses=6, count=1).grasps[0]
+    squeeze = HandSqueeze(ball, hand_as_simulated(load_default_hand()), grasp.T_object_palm,
+                          grasp.trajectory[-1], mechanics_options('half_space'))
+    ways = np.geomspace(0.3e-3, 3e-3, 16)
+    forces = [squeeze.held_at(fraction).state.normal_forces.sum()
+              for fraction in squeeze.fractions_of(ways)]
+    exponents = np.diff(np.log(forces)) / np.diff(np.log(ways))
+    # Fingertips are no balls, and turn as they close.
+    assert_allclose(exponents, HERTZ, rtol=0, atol=ATOL_EXPONENT)

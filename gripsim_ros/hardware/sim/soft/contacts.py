@@ -10,6 +10,7 @@ from scipy.linalg import block_diag
 from ....core.bodies import GraspObject, TriangleMesh
 from ....core.contact.geometry.ray_casting import direction_frame
 from ....core.hand import HandModel
+from ....core.numerics.complementarity import solve_complementarity
 from ..hand_model import hand_as_simulated
 from ..options import SimulationOptions
 from ..world_model import node_name, SoftMesh, true_modulus
@@ -36,6 +37,12 @@ MESH_PACE, SOFTNESS_PACE = 0.5, 0.1
 SOFTEST = 0.25
 #: Nodes nearer to a line than this tell little of how a contact is tilted across it [m].
 LEAST_SPREAD = 1e-3
+#: Where the middle of nodes' forces is so far from the true contact's, that costs as much work as
+#: what they yield [m]; a hundredth of what they yield keeps nodes at one place from being one, and
+#: so little of their sum is missing [-].
+MIDDLE, FIRM = 3e-4, 0.01
+#: Steepest growth of depths along the surface [-].
+STEEPEST = 0.3
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
 
@@ -58,8 +65,9 @@ class _Touch:
     lack: float = 0.0
     #: By how much the depth grows along the surface, in the frame of the link (3,) [-].
     tilt: Array = field(default_factory=lambda: np.zeros(3))
-    #: Where forces act on the surface of the tetrahedra and on the link (k, 3), how far both are
-    #: apart (k,) [m], shares of the force (k,), and what nodes yield to it (k, k) [m/N].
+    #: Where contacts are on the surface of the tetrahedra and on the link (k, 3), how far both are
+    #: apart (k,) [m], shares of the force, 0 within the margin (k,), and what nodes yield to it
+    #: (k, k) [m/N].
     points: Array = field(default_factory=lambda: np.zeros((0, 3)))
     positions: Array = field(default_factory=lambda: np.zeros((0, 3)))
     distances: Array = field(default_factory=lambda: np.zeros(0))
@@ -192,20 +200,21 @@ class SoftContacts:
 
     def _take(self, touch: _Touch, link: str, data, forces: Array) -> None:
         """Take where a link's contacts press on it and on the nodes, by their forces (k,) [N]."""
-        pressing = np.flatnonzero(forces > 0.0)
-        parts = [self._shares(data, touch.rows[k], forces[k]) for k in pressing]
+        parts = [self._shares(data, row) for row in touch.rows]
         touch.points = np.array([self._surface_point(*part) for part in parts])
-        touch.shares = forces[pressing] / forces[pressing].sum()
-        contacts = [data.contact[touch.contacts[k][1]] for k in pressing]
-        normal = sum(share * touch.contacts[k][0] * contact.frame[:3]
-                     for share, k, contact in zip(touch.shares, pressing, contacts))
-        touch.positions = self._on_link(link, data, touch)[pressing]
+        touch.shares = np.maximum(forces, 0.0) / np.maximum(forces, 0.0).sum()
+        contacts = [data.contact[i] for _, i in touch.contacts]
+        normal = sum(share * sign * contact.frame[:3] for share, (sign, _), contact
+                     in zip(touch.shares, touch.contacts, contacts))
+        touch.positions = self._on_link(link, data, touch)
         touch.distances = np.array([contact.dist for contact in contacts])
-        frame = direction_frame(normal)
+        frame, before = direction_frame(normal), touch.place
         turn = data.xmat[self._bodies[link]].reshape(3, 3)
         touch.place = Place(touch.shares @ touch.positions, touch.shares @ touch.points,
                             frame @ turn, frame @ self._rotation)
-        touch.presses = [Press(nodes, shares / shares.sum(), touch.place.object_frame[2])
+        if before is not None:      # depths all over the surface stay as they are
+            touch.depth += float((touch.place.on_link - before.on_link) @ touch.tilt)
+        touch.presses = [Press(nodes, shares, touch.place.object_frame[2])
                          for nodes, shares in parts]
 
     def _yield_as_mesh(self) -> None:
@@ -239,15 +248,15 @@ class SoftContacts:
         """Return how much deeper than nodes yield a link is now, 0 where it is not [m]."""
         return max(0.0, self._touches[link].depth) if link in self._touches else 0.0
 
-    def _shares(self, data, row: int, force: float) -> tuple[NDArray[np.intp], Array]:
-        """Return the nodes on which a contact's normal force acts, and the parts of it there."""
+    def _shares(self, data, row: int) -> tuple[NDArray[np.intp], Array]:
+        """Return the nodes on which a contact's normal force acts, and their shares of it."""
         first, count = int(data.efc_J_rowadr[row]), int(data.efc_J_rownnz[row])
         nodes = self._node_of[data.efc_J_colind[first:first + count]]
         moves = data.efc_J[first:first + count]
         sums = np.bincount(nodes[nodes >= 0], moves[nodes >= 0]**2)
         found = np.flatnonzero(sums > LEAST_SHARE**2)
         shares = np.sqrt(sums[found])
-        return found, force * shares / shares.sum()
+        return found, shares / shares.sum()
 
     def _surface_point(self, nodes: NDArray[np.intp], shares: Array) -> Array:
         """Return the point of the surface (3,) on which shares press; inner nodes are beneath."""
@@ -263,14 +272,47 @@ def _missing_tilt(touch: _Touch, shape: TouchShape, gaps: Array) -> Array:
     a true contact rolls along.
     """
     flat, force = shape.place.flat(touch.positions), touch.force
-    centre = touch.shares @ flat
-    arms = flat - centre
+    if not force > 0.0:
+        return np.zeros(2)
+    arms = flat - touch.shares @ flat
     spread = np.linalg.inv(arms.T @ (touch.shares[:, None] * arms) + LEAST_SPREAD**2 * np.eye(2))
-    slopes = spread @ (touch.shares[:, None] * arms).T          # (2, k)
     yielded = touch.yielding @ touch.shares * force
-    tilt = slopes @ (gaps + yielded - touch.distances)
-    beside = shape.law.moment(force, tilt) - force * centre
-    return np.asarray(-slopes @ touch.distances - slopes @ touch.yielding @ slopes.T @ beside)
+    tilt = spread @ (touch.shares[:, None] * arms).T @ (gaps + yielded - touch.distances)
+    beside = flat - shape.law.moment(force, tilt) / force
+    return _centring_tilt(beside, touch.distances - yielded, touch.yielding, touch.shares, force)
+
+
+def _centring_tilt(beside: Array, distances: Array, yielding: Array, shares: Array, force: float
+                   ) -> Array:
+    """
+    Return how depths must grow along a surface (2,) for nodes' forces to act round a point.
+
+    The nodes, those too that do not touch yet, bear the force with the least work, so that none
+    bears it alone where another stands beyond that point: what holds their middle there is the
+    slope.
+
+    Parameters
+    ----------
+    beside : (k, 2) float
+        Of each node from the point [m].
+    distances : (k,) float
+        Of the link from nodes that bear nothing [m].
+    yielding : (k, k) float
+        [m/N].
+    shares : (k,) float
+        Of the force, that nodes bear now [-].
+    force : float
+        [N].
+    """
+    yielding, distances = 0.5 * (yielding + yielding.T), distances - shares @ distances
+    typical = float(np.diag(yielding).mean())
+    softer = FIRM * typical - min(0.0, float(np.linalg.eigvalsh(yielding)[0]))
+    turning, pushing = typical / MIDDLE**2, typical / FIRM
+    matrix = yielding + softer * np.eye(len(shares)) + turning * beside @ beside.T + pushing
+    borne, *_ = solve_complementarity(matrix, pushing * force - distances, shares > 0.0,
+                                      np.argsort(distances, kind='stable'))
+    slope = turning * beside.T @ borne
+    return np.asarray(slope * min(1.0, STEEPEST / max(float(np.linalg.norm(slope)), 1e-12)))
 
 
 def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,

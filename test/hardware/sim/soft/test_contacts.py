@@ -13,7 +13,7 @@ RADIUS = 0.04
 RTOL_WAY = 0.1
 MODULUS = 2e5
 #: Ways of each pad [m].
-DEPTHS = (4e-4, 8e-4, 1.6e-3)
+DEPTHS, SMALL_DEPTHS = (4e-4, 8e-4, 1.6e-3), (2e-4, 4e-4, 8e-4)
 
 
 @pytest.mark.slow
@@ -40,6 +40,15 @@ def test_a_turned_plate_presses_where_it_touches_a_ball(turn):
     aside = [abs(FlexPress(mesh, soft, MODULUS, 'plate', yielding=yielding, turn=turn)
                  .press(DEPTHS)[-1].aside) for yielding in (False, True)]
     assert aside[1] < 4.5e-4 and aside[1] < 0.6 * aside[0]
+
+
+@pytest.mark.slow
+def test_a_node_beside_a_small_contact_does_not_bear_it_alone():
+    """The nearest node stands 2 mm aside, where stiff bodies touch over 2 to 4 mm."""
+    pytest.importorskip('mujoco')
+    press = FlexPress(shapes.sphere(RADIUS, 0.005), soft_ball(RADIUS, 3), MODULUS, 'plate',
+                      yielding=True, turn=0.2)
+    assert max(abs(one.aside) for one in press.press(SMALL_DEPTHS)) < 3e-4
 
 
 @pytest.mark.filterwarnings('error')
