@@ -173,7 +173,9 @@ def planned(arguments):
         return
     for path in sorted(arguments.kept.glob('*.pickle')):
         name, kilo, _ = path.stem.rsplit(' ', 2)
-        asked = not arguments.bodies or any(part in name for part in arguments.bodies)
+        asked = not arguments.bodies or any(
+            f'{part} ' in f'{name} ' if part.startswith('random') else part in name
+            for part in arguments.bodies)
         if asked and 1e3 * float(kilo) in arguments.moduli:
             yield name.removesuffix('_clean'), 1e3 * float(kilo), pickle.loads(path.read_bytes())
 
@@ -184,6 +186,7 @@ def main() -> None:
     parser.add_argument('bodies', nargs='*', help='ball, apple, `random N`, or part of a scan')
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e5])
     parser.add_argument('--grasps', type=int, default=2, help='judged of each plan')
+    parser.add_argument('--ranks', type=int, nargs='+', help='judge those of each plan instead')
     parser.add_argument('--only', choices=('quantitative', 'flagged'), help='grasps of this kind')
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; half the radius of '
@@ -199,7 +202,9 @@ def main() -> None:
         thing = body_named(name, modulus, arguments.data)
         grasps = [grasp for grasp in grasps if arguments.only is None
                   or grasp.quantitative == (arguments.only == 'quantitative')]
-        for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
+        spread = grasps[::max(1, -(-len(grasps) // arguments.grasps))]
+        for grasp in spread if arguments.ranks is None else [
+                grasp for grasp in grasps if grasp.rank in arguments.ranks]:
             begin, found = time.process_time(), None
             try:
                 for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer):
