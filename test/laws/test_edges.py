@@ -241,7 +241,7 @@ def test_what_a_main_face_does_not_bear_as_pushed_is_what_leans_and_what_is_beyo
     forces = np.array([1.0 - beyond, 0.0, beyond])
     push = np.array([-np.sin(lean), 0.0, -np.cos(lean)])
     results = SimpleNamespace(points=points[:1], normals=push[None])
-    found = shares_aside(block[1].compliance, results, points, forces, np.ones((1, 3), bool))
+    found = shares_aside(block[1].compliance, results, points, forces[None])
     assert_allclose(found, [aside], atol=1e-4)
 
 
@@ -278,12 +278,31 @@ def test_surfaces_between_triangles_that_turn_far_are_a_guess_against_gentle_ind
         edge_length, depth, guessed):
     mesh = shapes.sphere(0.03, edge_length)
     points = mesh.vertices[mesh.faces[:4]].mean(axis=1)
-    found = BodyEdges(mesh).are_guessed(
-        points, np.array([1.0, 2.0, 0.0, 1.0]), np.eye(4, dtype=bool)[[0, 1]], np.full(2, depth))
+    edges, loads = BodyEdges(mesh), np.eye(4)[[0, 1]]
+    found = edges.are_guessed(edges.triangles_at(points), loads, np.full(2, depth))
     assert found.tolist() == [guessed] * 2
     box = BodyEdges(shapes.box(BLOCK))
-    assert not box.are_guessed(np.zeros((1, 3)), np.ones(1), np.ones((1, 1), bool),
-                               np.array([1e-6])).any()
+    assert not box.are_guessed(np.zeros(1, int), np.ones((1, 1)), np.array([1e-6])).any()
+
+
+@pytest.mark.parametrize('third, told', [(0.0, True), (0.08, True), (0.15, False)])
+def test_what_is_pressed_over_an_edge_is_told_where_a_corner_bears_little(block, third, told):
+    """By finite elements a contact with 0.12 of its force on a third side was 11 % off."""
+    body, flags = block[1], np.array([PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE])
+    x, y, z = 0.5 * np.array(BLOCK)
+    points = np.array([[x - 1e-3, y - 4e-3, z], [x, y - 4e-3, z - 1e-3], [x - 1e-3, y, z - 1e-3]])
+    shares = np.array([0.5 - 0.5 * third, 0.5 - 0.5 * third, third])
+    assert_allclose(body.edges.shares_at_corners(body.edges.triangles_at(points), shares[None]),
+                    [third], atol=1e-12)
+    results = SimpleNamespace(
+        points=np.array([[x, y - 8e-3, z]]), normals=np.array([[-0.7071, 0.0, -0.7071]]),
+        radii=np.array([5e-3]), indentations=np.array([1e-3]), rows=np.zeros(1, int),
+        forces=np.array([[-0.7, 0.0, -0.7]]))
+    solution = SimpleNamespace(rows=np.arange(3), forces=shares, correction=None)
+    nodes = SimpleNamespace(points=points, patches=np.zeros(3, int))
+    found = edge_flags(body.edges, body.compliance, results, np.zeros(1, int), flags, solution,
+                       nodes)
+    assert (found == 0).all() == told
 
 
 @pytest.mark.parametrize('share', [0.5, 0.2])

@@ -35,8 +35,12 @@ OVER_TURN = np.deg2rad(95.0)
 #: force, over the largest there is, as what others do to the body adds up in small ones [-].
 OVER_RADII, OVER_SHARE = 0.8, 0.6
 #: Share of a contact's force that may be pushed askew of its main face, or bear beyond it, for an
-#: edge to be beside it; least cosine to that face's normal of what is on it [-].
+#: edge to be beside it, or beyond both sides of the edge that it is over; least cosine to the main
+#: face's normal of what is on it [-].
 MOST_ASIDE, ON_FACE = 0.1, np.cos(np.deg2rad(30.0))
+
+#: Least number that is divided by.
+TINY = np.finfo(float).tiny
 
 
 class BodyEdges:
@@ -68,7 +72,7 @@ class BodyEdges:
     def _ways(self, points: Array) -> tuple[Array, Array]:
         """Return distances (p, m) of points to all edges [m], and nearest places (p, m, 3)."""
         offsets = points[:, None] - self._first
-        squares = np.maximum((self._along ** 2).sum(axis=1), np.finfo(float).tiny)
+        squares = np.maximum((self._along ** 2).sum(axis=1), TINY)
         shares = np.clip(np.einsum('pmk,mk->pm', offsets, self._along) / squares, 0.0, 1.0)
         feet = self._first + shares[..., None] * self._along
         return np.sqrt(((points[:, None] - feet) ** 2).sum(axis=2)), feet
@@ -81,17 +85,20 @@ class BodyEdges:
         """Return which edges (p, m) are blunt between sides too curved for indentations (p,)."""
         return np.asarray(self._beside > MOST_GUESSED * indentations[:, None])
 
-    def are_guessed(self, points: Array, forces: Array, members: BoolArray, indentations: Array
-                    ) -> BoolArray:
+    def triangles_at(self, points: Array) -> IntArray:
+        """Return the positions (k,) in the tree of the triangles that points (k, 3) lie on."""
+        return closest_points(self._curved.tree, np.ascontiguousarray(points), np.inf)[2]
+
+    def are_guessed(self, triangles: IntArray, loads: Array, indentations: Array) -> BoolArray:
         """
         Return for each contact if the surface under it is too much of a guess.
 
         Parameters
         ----------
-        points, forces : (k, 3) float, (k,) float
-            Nodes on the surface [m], and forces on them [N].
-        members : (p, k) bool
-            Which of them are each contact's.
+        triangles : (k,) int
+            Under the nodes: ``triangles_at``.
+        loads : (p, k) float
+            Forces of each contact on them [N].
         indentations : (p,) float
             Of the contacts [m].
 
@@ -105,13 +112,14 @@ class BodyEdges:
         and its cubic is off by the fourth power. At ``SMOOTH_ANGLE`` triangles are faces of their
         own, so that the whole way is a guess: below it the square of the angle over it.
         """
-        if not self._guesses.any():
-            return np.zeros(len(members), bool)
-        tree = self._curved.tree
-        _, _, rows = closest_points(tree, np.ascontiguousarray(points), np.inf)
-        loads = np.where(members, forces, 0.0)
-        sums = loads @ self._guesses[tree.faces[rows]]
+        sums = loads @ self._guesses[self._curved.tree.faces[triangles]]
         return np.asarray(sums > MOST_GUESSED * indentations * loads.sum(axis=1))
+
+    def shares_at_corners(self, triangles: IntArray, loads: Array) -> Array:
+        """Return the share (p,) of each contact's force beyond the two sides that bear most."""
+        _, sides = np.unique(self._curved.surface.sides[triangles], return_inverse=True)
+        borne = np.sort(loads @ np.eye(sides.max(initial=0) + 1)[sides], axis=1)
+        return np.asarray(borne[:, :-2].sum(axis=1) / np.maximum(loads.sum(axis=1), TINY))
 
     def are_told_over(self, points: Array, radii: Array, indentations: Array, forces: Array
                       ) -> BoolArray:
@@ -204,7 +212,7 @@ def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Arr
     loads = np.array([correction.node_forces(np.where(mine, forces, 0.0)) for mine in members])
     moves = np.einsum('jia,j->ia', compliance.displacements[np.ix_(used, used)],
                       loads.sum(axis=0) / correction.modulus, dtype=float)
-    means = loads @ moves / np.maximum(loads.sum(axis=1), np.finfo(float).tiny)[:, None]
+    means = loads @ moves / np.maximum(loads.sum(axis=1), TINY)[:, None]
     along = means - (means * normals).sum(axis=1)[:, None] * normals
     return np.asarray(np.linalg.norm(along, axis=1))
 
@@ -240,7 +248,8 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
     """
     points = nodes.points[solution.rows]
     own = nodes.patches[solution.rows] == results.rows[:, None]
-    guessed = edges.are_guessed(points, solution.forces, own, results.indentations)
+    loads, triangles = np.where(own, solution.forces, 0.0), edges.triangles_at(points)
+    guessed = edges.are_guessed(triangles, loads, results.indentations)
     flags = np.where(guessed, flags | PATCH_REACHES_OBJECT_EDGE, flags)
     over = flags & PATCH_OVER_EDGE > 0
     if not (over.any() or (flags & PATCH_REACHES_OBJECT_EDGE).any()):
@@ -250,16 +259,17 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
         slides = sideways(compliance, moved, solution.forces, own, results.normals)
         known &= slides <= MAX_SIDEWAYS * results.radii
     if over.any():
-        beside = known & (shares_aside(compliance, results, points, solution.forces, own)
-                          <= MOST_ASIDE)
-        known = np.where(over, beside | edges.are_told_over(
-            results.points, results.radii, results.indentations, results.forces), known)
+        beside = known & (shares_aside(compliance, results, points, loads) <= MOST_ASIDE)
+        across = edges.are_told_over(results.points, results.radii, results.indentations,
+                                     results.forces)
+        across &= edges.shares_at_corners(triangles, loads) <= MOST_ASIDE
+        known = np.where(over, beside | across, known)
     return np.where(press_alone(links) & known & ~guessed,
                     flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
 
 
 def shares_aside(compliance: BodyCompliance, results: PatchResultants, points: Array,
-                 forces: Array, members: BoolArray) -> Array:
+                 loads: Array) -> Array:
     """
     Return the share of each contact's force that its main face does not bear as pushed.
 
@@ -267,10 +277,8 @@ def shares_aside(compliance: BodyCompliance, results: PatchResultants, points: A
     ----------
     compliance : BodyCompliance
     results : PatchResultants
-    points, forces : (k, 3) float, (k,) float
-        Nodes [m] and forces on them [N].
-    members : (p, k) bool
-        Which of them are each contact's.
+    points, loads : (k, 3) float, (p, k) float
+        Nodes [m], and forces of each contact on them [N].
 
     Returns
     -------
@@ -281,6 +289,5 @@ def shares_aside(compliance: BodyCompliance, results: PatchResultants, points: A
     faces, own = (compliance.normals_about(*compliance.interpolation(places))
                   for places in (results.points, points))
     on_face = faces @ own.T >= ON_FACE
-    loads = np.where(members, forces, 0.0)
-    beyond = (loads * ~on_face).sum(axis=1) / np.maximum(loads.sum(axis=1), np.finfo(float).tiny)
+    beyond = (loads * ~on_face).sum(axis=1) / np.maximum(loads.sum(axis=1), TINY)
     return np.asarray(beyond + 1.0 - (faces * results.normals).sum(axis=1))
