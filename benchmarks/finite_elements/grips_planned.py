@@ -8,7 +8,7 @@ judged against no friction alone, and told against both bounds as well. Where a 
 right, the finite elements may be too coarse: it is judged again with finer ones, and counts as
 the finest say. ``--kept FOLDER`` judges grasps that ``quantitative --keep`` planned, of all bodies
 there or those named; meshes of many triangles are decimated before they are filled. One process
-a grasp (``--ranks``) bounds memory; ``--grading 1.2`` takes a half of the time on round bodies.
+a grasp (``--ranks``) bounds memory; ``--grading 1.2`` spares nodes of round bodies.
 """
 
 import argparse
