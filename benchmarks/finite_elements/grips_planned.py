@@ -7,7 +7,8 @@ and sticking pads; the number is how far the plan lies outside of what is betwee
 judged against no friction alone, and told against both bounds as well. Where a grasp is not
 right, the finite elements may be too coarse: it is judged again with finer ones, and counts as
 the finest say. ``--kept FOLDER`` judges grasps that ``quantitative --keep`` planned, of all bodies
-there or those named; meshes of many triangles are decimated before they are filled.
+there or those named; meshes of many triangles are decimated before they are filled. One process
+a grasp (``--ranks``) bounds memory; ``--grading 1.2`` spares nodes of round bodies.
 """
 
 import argparse
@@ -20,7 +21,7 @@ import time
 import numpy as np
 import trimesh
 
-from benchmarks.finite_elements.whole_grip import Link, mesh_reach, WholeGrip
+from benchmarks.finite_elements.whole_grip import GRADING, Link, mesh_reach, WholeGrip
 from benchmarks.hardware.grip_referee import COARSE
 from benchmarks.hold.random_bodies import random_body
 from benchmarks.planning.quantitative import reasons
@@ -111,22 +112,24 @@ def beyond(values, first, second) -> np.ndarray:
     return np.where(values < low, values / low, np.maximum(values / high, 1.0)) - 1.0
 
 
-def grip_of(thing: GraspObject, links: list[Link], edge: float) -> WholeGrip:
+def grip_of(thing: GraspObject, links: list[Link], edge: float, grading: float) -> WholeGrip:
     """Return a body between links; what a scan has too many triangles for is filled coarser."""
     mesh = thing.mesh
     coarse = min(COARSE, COARSE_SHARE * 2.0 * mesh.volume / float(mesh.face_areas.sum()))
     if len(mesh.faces) <= MANY_FACES:
-        return WholeGrip(curved(mesh, BODY_QUARTERS), thing.material, links, edge, coarse=coarse)
+        return WholeGrip(curved(mesh, BODY_QUARTERS), thing.material, links, edge, coarse=coarse,
+                         grading=grading)
     return WholeGrip(mesh, thing.material, links, edge, FILLED_ENVELOPE, coarse,
-                     decimate_mesh(mesh, FILLED_FACES))
+                     filled=decimate_mesh(mesh, FILLED_FACES), grading=grading)
 
 
-def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
+def judge(thing: GraspObject, hand, grasp, edge: float | None = None, grading: float = GRADING
+          ) -> dict:
     """Return what the plan and finite elements say of a grasp."""
     links = pressing_links(hand, inverse(grasp.T_object_settled) @ grasp.T_object_palm,
                            grasp.trajectory[-1], {contact.link for contact in grasp.contacts})
     edge = edge or EDGE_SHARE * min(contact.equivalent_radius for contact in grasp.contacts)
-    grip = grip_of(thing, links, edge)
+    grip = grip_of(thing, links, edge, grading)
     plan = planned_forces(grasp, [link.name for link in links])
     free, stuck = grip.press(False), grip.press(True)
     errors = np.array([plan / free.sizes - 1.0, plan / stuck.sizes - 1.0])
@@ -140,10 +143,11 @@ def judge(thing: GraspObject, hand, grasp, edge: float | None = None) -> dict:
             'right': bool(np.abs(outside).max() <= FORCE and abs(way) <= WAY)}
 
 
-def judge_finer(thing: GraspObject, hand, grasp, edge: float | None, finer: int):
+def judge_finer(thing: GraspObject, hand, grasp, edge: float | None, finer: int,
+                grading: float = GRADING):
     """Yield what a grasp's judges say: of half the edge where the last says it is not right."""
     for _ in range(1 + finer):
-        found = judge(thing, hand, grasp, edge)
+        found = judge(thing, hand, grasp, edge, grading)
         yield found
         if found['right']:
             return
@@ -173,7 +177,9 @@ def planned(arguments):
         return
     for path in sorted(arguments.kept.glob('*.pickle')):
         name, kilo, _ = path.stem.rsplit(' ', 2)
-        asked = not arguments.bodies or any(part in name for part in arguments.bodies)
+        asked = not arguments.bodies or any(
+            f'{part} ' in f'{name} ' if part.startswith('random') else part in name
+            for part in arguments.bodies)
         if asked and 1e3 * float(kilo) in arguments.moduli:
             yield name.removesuffix('_clean'), 1e3 * float(kilo), pickle.loads(path.read_bytes())
 
@@ -184,10 +190,13 @@ def main() -> None:
     parser.add_argument('bodies', nargs='*', help='ball, apple, `random N`, or part of a scan')
     parser.add_argument('--moduli', type=float, nargs='+', default=[2e5])
     parser.add_argument('--grasps', type=int, default=2, help='judged of each plan')
+    parser.add_argument('--ranks', type=int, nargs='+', help='judge those of each plan instead')
     parser.add_argument('--only', choices=('quantitative', 'flagged'), help='grasps of this kind')
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--edge', type=float, help='of tetrahedra there [m]; half the radius of '
                         'the smallest contact without')
+    parser.add_argument('--grading', type=float, default=GRADING,
+                        help='of the distance from contacts, by which they grow [-]')
     parser.add_argument('--finer', type=int, default=1,
                         help='times that a grasp not right is judged again, with half the edge')
     parser.add_argument('--data', type=Path, default=Path('../shared/data/ycb'))
@@ -199,10 +208,13 @@ def main() -> None:
         thing = body_named(name, modulus, arguments.data)
         grasps = [grasp for grasp in grasps if arguments.only is None
                   or grasp.quantitative == (arguments.only == 'quantitative')]
-        for grasp in grasps[::max(1, -(-len(grasps) // arguments.grasps))]:
+        spread = grasps[::max(1, -(-len(grasps) // arguments.grasps))]
+        for grasp in spread if arguments.ranks is None else [
+                grasp for grasp in grasps if grasp.rank in arguments.ranks]:
             begin, found = time.process_time(), None
             try:
-                for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer):
+                for found in judge_finer(thing, hand, grasp, arguments.edge, arguments.finer,
+                                         arguments.grading):
                     seconds = time.process_time() - begin
                     print(row_of(name, modulus, grasp, found, seconds), flush=True)
             except ArithmeticError as error:

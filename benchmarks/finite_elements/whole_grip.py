@@ -121,18 +121,18 @@ class WholeGrip:
     The body of a mesh and material between links; ``edge`` [m] is of tetrahedra at contacts.
 
     ``envelope`` is how far their surface may leave the mesh, over its box's diagonal, ``coarse``
-    [m] their edges elsewhere. ``links`` may be exchanged for others that press no more of the
-    surface, and ``material`` for one of the same Poisson's ratio. ``filled`` is what is filled
-    instead of a mesh of many triangles, on which links are found to press; ``fill(edge)`` may give
-    the corners and tetrahedra of a wall. Depths are those of the mesh. A wall goes before the
-    links, which press it where they are deepest alone: by more than the share ``pressed`` of
-    their largest overlap.
+    [m] their edges elsewhere, that grow by ``grading`` of the distance. ``links`` may be exchanged
+    for others that press no more of the surface, and ``material`` for one of the same Poisson's
+    ratio. ``filled`` is what is filled instead of a mesh of many triangles, on which links are
+    found to press; ``fill(edge)`` may give the corners and tetrahedra of a wall. Depths are those
+    of the mesh. A wall goes before the links, which press it where they are deepest alone: by
+    more than the share ``pressed`` of their largest overlap.
     """
 
     def __init__(self, mesh: TriangleMesh, material: Material, links: list[Link], edge: float,
                  envelope: float = ENVELOPE, coarse: float = COARSE, *,
                  filled: TriangleMesh | None = None, fill: Callable | None = None,
-                 pressed: float = 0.0):
+                 pressed: float = 0.0, grading: float = GRADING):
         """Mesh, find what may be pressed, and solve for unit forces there."""
         self.material = self._solved = material
         self.links = links
@@ -141,7 +141,7 @@ class WholeGrip:
         deep = np.array([link.reach(samples)[0] for link in links])
         near = (deep > LOADED * np.maximum(deep.max(axis=1, keepdims=True), 0.0)).any(axis=0)
         corners, tetrahedra = fill(edge) if fill else refined_mesh(
-            filled or mesh, samples[near], edge, envelope, GRADING, coarse)
+            filled or mesh, samples[near], edge, envelope, grading, coarse)
         self._elements = QuadraticTetrahedra(corners, tetrahedra)
         self.places, self._faces = self._elements.places, self._elements.faces
         self.volumes = self._elements.volumes

@@ -43,10 +43,10 @@ def reasons(grasp) -> list[str]:
 
 def bodies(arguments):
     """Yield a name and what makes an object of a material, of each body asked for."""
-    for number in range(arguments.random):
+    for number in range(arguments.first, arguments.first + arguments.random):
         name, mesh, _, _ = random_body(SEED, number)
-        # The material of the name is not taken.
-        yield name.replace(name.split()[1] + ' ', ''), partial(GraspObject, mesh)
+        # As `fem_grip` names it; the material of the name is not taken.
+        yield f'random {number} {name.split(maxsplit=2)[2]}', partial(GraspObject, mesh)
     if not arguments.random:
         for path in sorted(arguments.data.glob(arguments.files)):
             if not arguments.scans or any(name in path.stem for name in arguments.scans):
@@ -68,6 +68,7 @@ def main():
     parser.add_argument('--hypotheses', type=int, default=200)
     parser.add_argument('--scans', nargs='+', help='of these names; all without')
     parser.add_argument('--random', type=int, default=0, help='bodies instead of scans')
+    parser.add_argument('--first', type=int, default=0, help='number of the first of them')
     parser.add_argument('--keep', type=Path, help='folder for the plans')
     arguments = parser.parse_args()
     print('| body | E [kPa] | model | grasps | quantitative | at rest | own compliance | '

@@ -9,8 +9,8 @@ import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
 from ..batches import (
-    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_CLOSE, PATCH_OVER_EDGE,
-    PATCH_REACHES_OBJECT_EDGE, PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, PATCH_CLOSE, PATCH_OVER_EDGE, PATCH_SPREAD,
+    PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from ..bodies import GraspObject
 from ..bodies.mesh import sum_by_label, unit_rows
 from ..errors import MeshError
@@ -33,12 +33,15 @@ from .deformation.centre_shift import centre_shift
 from .deformation.deformed_surface import DeformedSurface, deform_surface
 from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
-from .edges import BodyEdges, MAX_SIDEWAYS, sideways
+from .edges import BodyEdges, edge_flags
 from .options import MechanicsOptions
 
 
 #: Indentation of a ball over its contact radius, times E / (1 - nu^2) over the mean pressure.
 HERTZ_STRAIN = 0.75 * np.pi
+#: Spread of normals that takes a tenth of the sum of Hertz's pressures, which is spread^2 / 5:
+#: their mean of r^2 is 2/5 of the radius's, and what leans loses 1 - cos [rad].
+MOST_SPREAD = np.sqrt(0.5)
 #: Largest cosine between the directions of patches on both faces of a wall.
 OPPOSED = -0.5
 #: Largest way of a body that is solved in cubes over its deepest indentation [-].
@@ -275,7 +278,7 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = _edge_flags(body, compliance, results, links, flags, solution, nodes.patches)
+        flags = edge_flags(body.edges, compliance, results, links, flags, solution, nodes)
         flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 
@@ -290,6 +293,8 @@ def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchRes
             | _pinched(compliance, results, thickness))
     gentle = HERTZ_STRAIN * results.mean_pressures <= limits.max_strain_ratio * body.modulus
     flags = np.where(gentle, flags & ~PATCH_STRAINED, flags)
+    even = (results.spreads <= MOST_SPREAD) & (flags & PATCH_OVER_EDGE == 0)
+    flags = np.where(even, flags & ~PATCH_SPREAD, flags)
     return np.where(thin, flags | PATCH_THIN, flags & ~PATCH_THIN)
 
 
@@ -299,22 +304,6 @@ def _pinched(compliance: BodyCompliance, results: PatchResultants, thickness: Ar
     beside = ways < thickness[:, None] + results.radii[:, None] + results.radii
     opposite = (beside & (results.normals @ results.normals.T < OPPOSED)).any(axis=1)
     return np.asarray(opposite & (thickness < MIN_SPACINGS * compliance.surface.spacing))
-
-
-def _edge_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
-                links: IntArray, flags: IntArray, solution: ContactForces, patches: IntArray
-                ) -> IntArray:
-    """Return flags without those of edges that the nodes of the body resolve."""
-    if not (flags & (PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE)).any():
-        return flags
-    known = body.edges.are_told(results.points, results.radii, results.indentations, compliance)
-    if (moved := solution.correction) is not None:
-        own = patches[solution.rows] == results.rows[:, None]
-        slides = sideways(compliance, moved, solution.forces, own, results.normals)
-        known &= slides <= MAX_SIDEWAYS * results.depths
-    over = body.edges.are_told_over(results.points, results.radii, results.forces)
-    told = press_alone(links) & np.where(flags & PATCH_OVER_EDGE > 0, over, known)
-    return np.where(told, flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
 
 
 def _near_flags(results: PatchResultants, links: IntArray, flags: IntArray) -> IntArray:

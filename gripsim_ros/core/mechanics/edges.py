@@ -2,30 +2,45 @@
 
 import numpy as np
 
-from ..arrays import Array, BoolArray
+from ..arrays import Array, BoolArray, IntArray
+from ..batches import PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE
 from ..bodies import TriangleMesh
-from ..contact.geometry.curved_surface import joined_sides
+from ..bodies.mesh import SMOOTH_ANGLE
+from ..contact.geometry.closest_point import closest_points
+from ..contact.geometry.contact_mesh import ContactMesh
 from .boundary_elements.body_compliance import BodyCompliance
 from .boundary_elements.node_correction import NodeCorrection
+from .contact.contact_forces import ContactForces, PatchNodes
+from .contact.patch_resultants import PatchResultants, press_alone
 
 #: Least radius of the ball that touches both sides of an edge, one of them at a contact's centre
 #: of pressure, over the distance of the compliance's nodes, for the edge to be told [-].
 EDGE_BALL = 0.4
 #: Largest way from an edge to the nearest of its nodes, over their distance [-].
 NODE_SPACINGS = 1.0
-#: Turn of an edge below which sides may be curved beside it [rad]; least way to one, and to one
-#: that no nodes are at, over the distance of nodes and over the contact's radius [-].
-BLUNT_TURN, EDGE_SPACINGS, EDGE_RADII = np.deg2rad(59.0), 1.1, 0.9
-#: Largest indentation over the contact radius near an edge: deeper its other side is touched [-].
-MAX_DEPTH = 0.22
-#: Largest way of the surface along itself under a contact at an edge, over the depth: beyond it
-#: what is at the edge is not what the link meets [-].
-MAX_SIDEWAYS = 0.7
+#: Turn of an edge below which sides may be curved over wide triangles beside it [rad]; largest way
+#: by which the surface is a guess over a contact's indentation: forces go with the power 1.5 of
+#: depths, and are a tenth off [-].
+BLUNT_TURN, MOST_GUESSED = np.deg2rad(59.0), 1.0 / 15.0
+#: Least way to such an edge, and to one that no nodes are at, over the distance of nodes and over
+#: the contact's radius [-].
+EDGE_SPACINGS, EDGE_RADII = 1.1, 0.9
+#: Largest way of the surface along itself under a contact at an edge, over its radius: an edge
+#: that cuts it in the middle goes over 2 / pi of that of its area, at 1.5 of the mean pressure at
+#: most, so that a tenth of the force is met or missed [-].
+MAX_SIDEWAYS = 0.1
 #: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
 OVER_TURN = np.deg2rad(95.0)
 #: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
 #: force, over the largest there is, as what others do to the body adds up in small ones [-].
 OVER_RADII, OVER_SHARE = 0.8, 0.6
+#: Share of a contact's force that may be pushed askew of its main face, or bear beyond it, for an
+#: edge to be beside it, or beyond both sides of the edge that it is over; least cosine to the main
+#: face's normal of what is on it [-].
+MOST_ASIDE, ON_FACE = 0.1, np.cos(np.deg2rad(30.0))
+
+#: Least number that is divided by.
+TINY = np.finfo(float).tiny
 
 
 class BodyEdges:
@@ -39,21 +54,25 @@ class BodyEdges:
     """
 
     def __init__(self, mesh: TriangleMesh) -> None:
-        beside = joined_sides(mesh)[mesh.edge_faces]
-        sharp = beside[:, 0] != beside[:, 1]
+        self._curved, faces = ContactMesh(mesh), mesh.edge_faces
+        sides, self._guesses = np.empty(len(mesh.faces), np.int64), np.empty(len(mesh.faces))
+        sides[self._curved.tree.faces] = self._curved.surface.sides
+        sharp = sides[faces[:, 0]] != sides[faces[:, 1]]
+        self._guesses[self._curved.tree.faces] = self._curved.surface.limits
+        self._guesses *= _largest_folds(mesh, ~sharp) ** 2
         ends = mesh.vertices[mesh.edges[sharp]]
         self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
         dihedrals = mesh.dihedral_angles[sharp]
-        self._untold = (dihedrals < BLUNT_TURN) | (dihedrals > OVER_TURN)
+        self._untold = (dihedrals < 0.0) | (dihedrals > OVER_TURN)
         turns = np.abs(dihedrals)                       # grooves as ridges
-        self._blunt = turns < BLUNT_TURN
+        self._beside = np.where(turns < BLUNT_TURN, self._guesses[faces[sharp]].max(axis=1), 0.0)
         # Of half the angle between the sides, which is (pi - turn) / 2.
         self._tangents = np.minimum(1.0, 1.0 / np.tan(0.5 * turns))
 
     def _ways(self, points: Array) -> tuple[Array, Array]:
         """Return distances (p, m) of points to all edges [m], and nearest places (p, m, 3)."""
         offsets = points[:, None] - self._first
-        squares = np.maximum((self._along ** 2).sum(axis=1), np.finfo(float).tiny)
+        squares = np.maximum((self._along ** 2).sum(axis=1), TINY)
         shares = np.clip(np.einsum('pmk,mk->pm', offsets, self._along) / squares, 0.0, 1.0)
         feet = self._first + shares[..., None] * self._along
         return np.sqrt(((points[:, None] - feet) ** 2).sum(axis=2)), feet
@@ -62,14 +81,55 @@ class BodyEdges:
         """Return the distances of points (p, 3) -> (p,) to the nearest edge, else inf [m]."""
         return np.asarray(self._ways(points)[0].min(axis=1, initial=np.inf))
 
-    def are_told_over(self, points: Array, radii: Array, forces: Array) -> BoolArray:
+    def _are_blunt(self, indentations: Array) -> BoolArray:
+        """Return which edges (p, m) are blunt between sides too curved for indentations (p,)."""
+        return np.asarray(self._beside > MOST_GUESSED * indentations[:, None])
+
+    def triangles_at(self, points: Array) -> IntArray:
+        """Return the positions (k,) in the tree of the triangles that points (k, 3) lie on."""
+        return closest_points(self._curved.tree, np.ascontiguousarray(points), np.inf)[2]
+
+    def are_guessed(self, triangles: IntArray, loads: Array, indentations: Array) -> BoolArray:
+        """
+        Return for each contact if the surface under it is too much of a guess.
+
+        Parameters
+        ----------
+        triangles : (k,) int
+            Under the nodes: ``triangles_at``.
+        loads : (p, k) float
+            Forces of each contact on them [N].
+        indentations : (p,) float
+            Of the contacts [m].
+
+        Returns
+        -------
+        (p,) bool
+
+        Notes
+        -----
+        Own estimate: a smooth surface leaves wide triangles by the square of how far they turn,
+        and its cubic is off by the fourth power. At ``SMOOTH_ANGLE`` triangles are faces of their
+        own, so that the whole way is a guess: below it the square of the angle over it.
+        """
+        sums = loads @ self._guesses[self._curved.tree.faces[triangles]]
+        return np.asarray(sums > MOST_GUESSED * indentations * loads.sum(axis=1))
+
+    def shares_at_corners(self, triangles: IntArray, loads: Array) -> Array:
+        """Return the share (p,) of each contact's force beyond the two sides that bear most."""
+        _, sides = np.unique(self._curved.surface.sides[triangles], return_inverse=True)
+        borne = np.sort(loads @ np.eye(sides.max(initial=0) + 1)[sides], axis=1)
+        return np.asarray(borne[:, :-2].sum(axis=1) / np.maximum(loads.sum(axis=1), TINY))
+
+    def are_told_over(self, points: Array, radii: Array, indentations: Array, forces: Array
+                      ) -> BoolArray:
         """
         Return for each contact that presses on both sides of an edge if it is told.
 
         Parameters
         ----------
-        points, radii, forces : (p, 3) float, (p,) float, (p, 3) float
-            Centres of pressure, radii [m] and forces [N].
+        points, radii, indentations, forces : (p, 3), (p,), (p,), (p, 3) float
+            Centres of pressure, radii, indentations [m] and forces [N].
 
         Returns
         -------
@@ -81,7 +141,8 @@ class BodyEdges:
         """
         ways, sizes = self._ways(points)[0], np.linalg.norm(forces, axis=1)
         over = (ways <= OVER_RADII * radii[:, None]).any(axis=1)
-        over &= ~((ways <= radii[:, None]) & self._untold).any(axis=1)
+        untold = self._untold | self._are_blunt(indentations)
+        over &= ~((ways <= radii[:, None]) & untold).any(axis=1)
         return np.asarray(over & (sizes >= OVER_SHARE * sizes.max(initial=0.0)))
 
     def are_told(self, points: Array, radii: Array, indentations: Array,
@@ -109,12 +170,20 @@ class BodyEdges:
         far = ways >= np.maximum(EDGE_SPACINGS * spacing, EDGE_RADII * radii)[:, None]
         roomy = ways * self._tangents >= EDGE_BALL * spacing
         kept, nodes = np.zeros_like(far), compliance.edge_nodes
-        shallow = indentations <= MAX_DEPTH * radii
-        near = np.nonzero(roomy & ~far & ~self._blunt & shallow[:, None])
+        near = np.nonzero(roomy & ~far & ~self._are_blunt(indentations))
         if len(nodes):
             gaps = ((feet[near][:, None] - nodes) ** 2).sum(axis=2).min(axis=1)
             kept[near] = gaps <= (NODE_SPACINGS * spacing) ** 2
         return np.asarray((roomy & (far | kept)).all(axis=1))
+
+
+def _largest_folds(mesh: TriangleMesh, smooth: BoolArray) -> Array:
+    """Return how far each triangle turns to a smooth neighbour at most, over what is smooth."""
+    folds = np.zeros(len(mesh.faces))
+    for column in range(2):
+        np.maximum.at(folds, mesh.edge_faces[smooth, column],
+                      np.abs(mesh.dihedral_angles[smooth]) / SMOOTH_ANGLE)
+    return np.minimum(folds, 1.0)
 
 
 def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Array,
@@ -143,6 +212,82 @@ def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Arr
     loads = np.array([correction.node_forces(np.where(mine, forces, 0.0)) for mine in members])
     moves = np.einsum('jia,j->ia', compliance.displacements[np.ix_(used, used)],
                       loads.sum(axis=0) / correction.modulus, dtype=float)
-    means = loads @ moves / np.maximum(loads.sum(axis=1), np.finfo(float).tiny)[:, None]
+    means = loads @ moves / np.maximum(loads.sum(axis=1), TINY)[:, None]
     along = means - (means * normals).sum(axis=1)[:, None] * normals
     return np.asarray(np.linalg.norm(along, axis=1))
+
+
+def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResultants,
+               links: IntArray, flags: IntArray, solution: ContactForces, nodes: PatchNodes
+               ) -> IntArray:
+    """
+    Return flags without those of edges that the body's own compliance tells.
+
+    And with those of folds below what counts as an edge, where the surface is a guess.
+
+    Parameters
+    ----------
+    edges : BodyEdges
+    compliance : BodyCompliance
+    results : PatchResultants
+    links, flags : (p,) int
+        Link and flags of each.
+    solution : ContactForces
+        By this compliance.
+    nodes : PatchNodes
+        Which it is of.
+
+    Returns
+    -------
+    (p,) int
+
+    Notes
+    -----
+    A contact that goes over an edge with a small share alone is one of its main face, which the
+    edge is beside: docs/model/compliance.md, "Over an edge".
+    """
+    points = nodes.points[solution.rows]
+    own = nodes.patches[solution.rows] == results.rows[:, None]
+    loads, triangles = np.where(own, solution.forces, 0.0), edges.triangles_at(points)
+    guessed = edges.are_guessed(triangles, loads, results.indentations)
+    flags = np.where(guessed, flags | PATCH_REACHES_OBJECT_EDGE, flags)
+    over = flags & PATCH_OVER_EDGE > 0
+    if not (over.any() or (flags & PATCH_REACHES_OBJECT_EDGE).any()):
+        return flags
+    known = edges.are_told(results.points, results.radii, results.indentations, compliance)
+    if (moved := solution.correction) is not None:
+        slides = sideways(compliance, moved, solution.forces, own, results.normals)
+        known &= slides <= MAX_SIDEWAYS * results.radii
+    if over.any():
+        beside = known & (shares_aside(compliance, results, points, loads) <= MOST_ASIDE)
+        across = edges.are_told_over(results.points, results.radii, results.indentations,
+                                     results.forces)
+        across &= edges.shares_at_corners(triangles, loads) <= MOST_ASIDE
+        known = np.where(over, beside | across, known)
+    return np.where(press_alone(links) & known & ~guessed,
+                    flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
+
+
+def shares_aside(compliance: BodyCompliance, results: PatchResultants, points: Array,
+                 loads: Array) -> Array:
+    """
+    Return the share of each contact's force that its main face does not bear as pushed.
+
+    Parameters
+    ----------
+    compliance : BodyCompliance
+    results : PatchResultants
+    points, loads : (k, 3) float, (p, k) float
+        Nodes [m], and forces of each contact on them [N].
+
+    Returns
+    -------
+    (p,) float
+        What bears where the surface leans from its normal at the centre of pressure by more than
+        30 degrees, and 1 less the cosine between that normal and the push.
+    """
+    faces, own = (compliance.normals_about(*compliance.interpolation(places))
+                  for places in (results.points, points))
+    on_face = faces @ own.T >= ON_FACE
+    beyond = (loads * ~on_face).sum(axis=1) / np.maximum(loads.sum(axis=1), TINY)
+    return np.asarray(beyond + 1.0 - (faces * results.normals).sum(axis=1))

@@ -149,7 +149,7 @@ def _numbered(closings: list[Closing]) -> dict[int, Closing]:
 
 
 #: Rounds at most in which more than hold are looked for: those that rank first.
-MOST_ROUNDS = 2
+MOST_ROUNDS = 4
 #: Share of a force by which a body's own compliance changes it, at most, over (L/T)^3 of its
 #: diagonal and mean thickness and over the ratio of the pads' modulus to its own; measured [-].
 BENDING = 0.006

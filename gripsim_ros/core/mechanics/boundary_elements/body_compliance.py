@@ -173,7 +173,7 @@ class BodyCompliance:
 
         Such a push is a normal force at its place and one at the nearest place of the next side.
         """
-        own = self._normals_about(nodes, weights)
+        own = self.normals_about(nodes, weights)
         rows = np.flatnonzero((own * pushes).sum(axis=1) < LEANING)
         if not len(rows) or len(self.sides) == 1:
             return nodes, weights
@@ -182,7 +182,7 @@ class BodyCompliance:
         nearest = np.full(len(rows), EDGE_REACH * self.surface.spacing)
         for side in self.sides:
             found, shares = side.interpolation(points[rows])
-            normals = self._normals_about(found, shares)
+            normals = self.normals_about(found, shares)
             ways = np.linalg.norm(np.einsum('ik,ika->ia', shares, self.points[found])
                                   - points[rows], axis=1)
             cosines = (own * normals).sum(axis=1)
@@ -198,7 +198,7 @@ class BodyCompliance:
             weights[at, 6:] = (scale * second)[:, None] * shares[near]
         return nodes, weights
 
-    def _normals_about(self, nodes: IntArray, weights: Array) -> Array:
+    def normals_about(self, nodes: IntArray, weights: Array) -> Array:
         """Return unit normals (k, 3) where ``interpolation`` has found these."""
         return unit_rows(np.einsum('ik,ika->ia', weights, self.normals[nodes]))
 

@@ -9,7 +9,7 @@ import pytest
 from compliance_cases import ball_response
 
 from gripsim_ros.core.batches import (
-    PATCH_CLOSE, PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
+    PATCH_CLOSE, PATCH_SPREAD, PATCH_STRAINED, PATCH_THIN, PATCH_THROUGH)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.mechanics import MechanicsOptions, body as bodies
@@ -171,6 +171,29 @@ def test_neighbours_are_close_on_half_spaces_or_where_they_overlap_or_are_of_one
     contact = ContactProblem(nodes, np.zeros(2, np.int64), np.full(2, 2.0 * HALF))
     flags = solve_contact(slab[elasticity], contact, {}).flags
     assert ((flags & PATCH_CLOSE > 0) == close).all()
+
+
+@pytest.mark.parametrize('elasticity, spread, flagged', [
+    ('half_space', 35.0, True), ('body', 35.0, False), ('body', 42.0, True)])
+def test_normals_spread_by_what_takes_a_tenth_of_their_sum(slab, elasticity, spread, flagged):
+    """Of Hertz's pressures, whose directions lean in proportion to the way from the middle."""
+    contact = pinch(1e-3)
+    loaded = solve_contact(slab[elasticity], contact, {})
+    nodes, results = contact.nodes, loaded.results
+    own = loaded.solution.rows[loaded.solution.forces > 0.0]
+    arms = (nodes.points - results.points[nodes.patches]) * [1.0, 1.0, 0.0]
+    ways = np.linalg.norm(arms, axis=1)
+    leans = np.deg2rad(spread) * ways / ways[own].max()
+    fan = np.cos(leans)[:, None] * nodes.normals + np.sinc(leans / np.pi)[:, None] * arms * (
+        np.deg2rad(spread) / ways[own].max())
+    leaning = replace(contact, nodes=replace(nodes, normals=fan))
+    found = solve_contact(slab[elasticity], leaning, {})
+    # The contact grows a little as its normals lean.
+    assert_allclose(np.rad2deg(found.results.spreads), spread, atol=4.5)
+    assert ((found.flags & PATCH_SPREAD > 0) == flagged).all()
+    upright = loaded.results.magnitudes / loaded.solution.forces.sum() * 2.0
+    kept = found.results.magnitudes / found.solution.forces.sum() * 2.0
+    assert_allclose(kept / upright, 1.0 - found.results.spreads ** 2 / 5.0, atol=0.02)
 
 
 def test_a_press_of_a_third_of_the_thickness_is_flagged(slab):
