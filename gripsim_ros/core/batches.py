@@ -46,6 +46,8 @@ PATCH_STRAINED = 32
 PATCH_SPREAD = 64
 PATCH_CLOSE = 128
 PATCH_OVER_EDGE = 256
+PATCH_GUESSED = 512
+PATCH_SWINGS = 1024
 
 #: What each flag says to a person.
 PATCH_FLAG_TEXTS = {
@@ -58,7 +60,10 @@ PATCH_FLAG_TEXTS = {
                     'linear elasticity',
     PATCH_SPREAD: 'the normals of the contact spread by more than 30 degrees',
     PATCH_CLOSE: 'two contacts lie near each other',
-    PATCH_OVER_EDGE: 'the indenter presses on both sides of an edge of the object'}
+    PATCH_OVER_EDGE: 'the indenter presses on both sides of an edge of the object',
+    PATCH_GUESSED: 'the surface under the contact is a guess: few wide triangles curve there',
+    PATCH_SWINGS: 'a slender part of the object swings as far as friction lets it, which is not '
+                  'told'}
 
 #: Columns of ``load_cases``: gravity [m/s^2], then force [N] and torque [N m].
 LOAD_CASE_WIDTH = 9

@@ -10,7 +10,7 @@ import trimesh
 
 from benchmarks.hold.random_bodies import random_body
 from gripsim_ros.core.batches import (
-    PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE)
+    PATCH_GUESSED, PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE, PATCH_REACHES_OBJECT_EDGE)
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.contact import (
     ContactMesh, MeshIndenter, PatchOptions, sample_patch, SphereIndenter)
@@ -281,6 +281,11 @@ def test_surfaces_between_triangles_that_turn_far_are_a_guess_against_gentle_ind
     edges, loads = BodyEdges(mesh), np.eye(4)[[0, 1]]
     found = edges.are_guessed(edges.triangles_at(points), loads, np.full(2, depth))
     assert found.tolist() == [guessed] * 2
+    told = edge_flags(
+        edges, None, SimpleNamespace(rows=np.arange(2), indentations=np.full(2, depth)),
+        np.arange(2), np.zeros(2, int), SimpleNamespace(rows=np.arange(2), forces=np.ones(2)),
+        SimpleNamespace(points=points, patches=np.arange(2)))
+    assert told.tolist() == [PATCH_GUESSED if guessed else 0] * 2
     box = BodyEdges(shapes.box(BLOCK))
     assert not box.are_guessed(np.zeros(1, int), np.ones((1, 1)), np.array([1e-6])).any()
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..arrays import Array, BoolArray, IntArray
-from ..batches import PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE
+from ..batches import PATCH_GUESSED, PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE
 from ..bodies import TriangleMesh
 from ..bodies.mesh import SMOOTH_ANGLE
 from ..contact.geometry.closest_point import closest_points
@@ -250,7 +250,7 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
     own = nodes.patches[solution.rows] == results.rows[:, None]
     loads, triangles = np.where(own, solution.forces, 0.0), edges.triangles_at(points)
     guessed = edges.are_guessed(triangles, loads, results.indentations)
-    flags = np.where(guessed, flags | PATCH_REACHES_OBJECT_EDGE, flags)
+    flags = np.where(guessed, flags | PATCH_GUESSED, flags)
     over = flags & PATCH_OVER_EDGE > 0
     if not (over.any() or (flags & PATCH_REACHES_OBJECT_EDGE).any()):
         return flags

@@ -5,7 +5,8 @@ from dataclasses import fields, replace
 import numpy as np
 
 from ..arrays import Array
-from ..batches import DETAIL_CLEARANCE, DETAIL_SURFACE, ContactBatch, GraspStateBatch
+from ..batches import (
+    DETAIL_CLEARANCE, DETAIL_SURFACE, PATCH_SWINGS, ContactBatch, GraspStateBatch)
 from ..errors import ShapeError
 from ..grasp_theory.contact_set import ContactSet
 from ..grasp_theory.grasp_map import joint_torque_map, load_wrenches, turned_loads
@@ -115,6 +116,8 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     # To explain is to find out what would be needed.
     minimal = solve_in_space(space, wrenches, friction, options, explain=full)
     way = largest_displacement(body, surface, patches)
+    if not is_way_told(body, patches, way):
+        patches = replace(patches, flags=patches.flags | PATCH_SWINGS)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy, max_displacement=way)
@@ -125,8 +128,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     builder.set_verdict(i, verdict, _holds(verdict, minimal, patches, grasp, torque_map, hand))
     change = _relative_force_change(grasp, centre, verdict.shift)
     builder.set(i, quantitative=(patches.are_quantitative
-                                 and change <= body.options.validity.max_settling
-                                 and is_way_told(body, patches, way)))
+                                 and change <= body.options.validity.max_settling))
     if full:
         _set_surface(body, grasp, surface, builder, i)
         shift = shift_of_centre(body, contact, patches, surface)

@@ -66,7 +66,9 @@ def test_a_part_that_swings_is_not_told_where_cubes_have_the_body(body, hand, mo
                 get=lambda found=cubes if in_cubes else compliance: found))
             if way is not None:
                 changed.setattr(stage, 'largest_displacement', lambda *_: way * DEPTH)
-            assert evaluate_contacts(own, hand, asked).quantitative[0] == told
+            found = evaluate_contacts(own, hand, asked)
+            assert found.quantitative[0] == told
+            assert ((found.patch_flags & batches.PATCH_SWINGS) > 0).tolist() == [not told] * 3
 
 
 def test_each_configuration_is_answered_by_itself_to_the_last_bit(body, hand):

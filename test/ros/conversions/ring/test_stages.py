@@ -604,6 +604,6 @@ def test_a_nearest_miss_is_told_in_the_frame_of_the_request_and_read_back():
 def test_the_flags_of_a_patch_are_those_of_the_core():
     told = {name: getattr(ContactPatch, name) for name in (
         'REACHES_LINK_EDGE', 'REACHES_OBJECT_EDGE', 'COARSE', 'THROUGH', 'THIN', 'STRAINED',
-        'SPREAD', 'CLOSE', 'OVER_EDGE')}
+        'SPREAD', 'CLOSE', 'OVER_EDGE', 'GUESSED', 'SWINGS')}
     assert told == {name: getattr(batches, f'PATCH_{name}') for name in told}
     assert set(told.values()) == set(batches.PATCH_FLAG_TEXTS)
