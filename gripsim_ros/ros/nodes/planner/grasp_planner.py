@@ -183,9 +183,10 @@ class GraspPlannerNode(SuiteNode):
         Return an answer's grasps with their robustness.
 
         Samples end with the time of the request, ``end`` [s] of ``time.monotonic``; where an
-        arm chooses there are none.
+        arm chooses, or the papers' rules rank as printed, there are none.
         """
-        samples = 0 if self.arm_choice.is_wanted else self.options.robustness_samples
+        unasked = self.arm_choice.is_wanted or self.values['published']
+        samples = 0 if unasked else self.options.robustness_samples
         return judge_again(grasps, request.grasp_object, self.hand, request.task, self.options,
                            samples, go_on=lambda: time.monotonic() < end)
 
