@@ -15,7 +15,7 @@ import numpy as np
 
 from benchmarks.numerics import socp_peers as peers
 from gripsim_ros.core.bodies import GraspObject, shapes
-from gripsim_ros.core.mechanics.stability import grasp_force_socp
+from gripsim_ros.core.grasp_theory import grasp_force_socp
 from gripsim_ros.core.numerics.socp.cone import CONE_SIZE
 from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED
 from gripsim_ros.core.numerics.socp.solver import ConeProgramme

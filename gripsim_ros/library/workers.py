@@ -116,6 +116,11 @@ class Workers:
         """Return whether an answer is still to come."""
         return bool(self._busy)
 
+    @property
+    def has_answer(self) -> bool:
+        """Return whether an answer has come."""
+        return bool(wait(list(self._busy), 0.0))
+
     def submit(self, number: int, job: Job) -> None:
         """Give a job to an idle worker."""
         connection = self._idle.pop()
@@ -202,6 +207,8 @@ def run_with_workers(planner: AskAndTell, pipeline: Stages,
             _hand_out(planner, workers)
             if not workers.is_busy:
                 break
+            while not workers.has_answer and planner.look_ahead():
+                pass
             for number, answer in workers.collect():
                 if isinstance(answer, dict):
                     planner.end(answer)

@@ -34,13 +34,12 @@ LAYERS = {
         'element_matrices, laws < solid < meshing, obstacles '
         '< equilibrium < squeezing < calibration'),
     'core.mechanics.stability': (
-        'contact_springs < equilibrium < margin < stability < grasp_force_socp < grasp_forces '
-        '< published'),
+        'contact_springs < equilibrium < margin < stability < grasp_forces < published'),
     'core.arm': (
         'published, model < collision, loading < motion < choice'),
     'core.planning': (
         'options, ranked_grasp, rejections, task < hypotheses, progress < moving_object < closing '
-        '< planar_closing, ranking < diagnosis < verdicts < manipulation, settling '
+        '< ranking < planar_closing < diagnosis < verdicts < manipulation, settling '
         '< ask_and_tell, closings < evaluator, planner, published'),
     'library': ('boxes, display, own_compliance, resources, task_file, whole_motion, '
                 'workers < planned_arm, planned_object < grasp_file '

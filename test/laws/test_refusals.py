@@ -16,7 +16,7 @@ from gripsim_ros.core.mechanics.contact.contact_forces import ContactForceOption
 from gripsim_ros.core.mechanics.contact.patch_resultants import ValidityOptions
 from gripsim_ros.core.mechanics.deformation.deformed_surface import SurfaceOptions
 from gripsim_ros.core.mechanics.options import MechanicsOptions
-from gripsim_ros.core.mechanics.stability.grasp_force_socp import MinimalForceOptions
+from gripsim_ros.core.grasp_theory.grasp_force_socp import MinimalForceOptions
 from gripsim_ros.core.mechanics.stability.stability import StabilityOptions
 
 NAN, INFINITE = float('nan'), float('inf')

@@ -110,6 +110,24 @@ class ContactSet:
                 raise ShapeError(f'patches.{name} must not be negative, got {rows.tolist()}')
             object.__setattr__(self, name, rows)
 
+    @classmethod
+    def of_contacts(cls, points: Array, normals: Array, radii: Array, largest: Array
+                    ) -> 'ContactSet':
+        """
+        Return contacts for forces alone: that joints press, and of which no stiffness is known.
+
+        Parameters
+        ----------
+        points, normals : (k, 3) float
+        radii : (k,) float
+            Of torsion [m].
+        largest : (k,) float
+            Normal forces [N].
+        """
+        count = len(points)
+        return cls(points, normals, np.zeros((count, 3)), np.zeros((count, 3)), radii,
+                   np.ones(count), np.ones(count), largest, np.zeros(count, dtype=bool))
+
     @property
     def count(self) -> int:
         """Return the number of patches."""

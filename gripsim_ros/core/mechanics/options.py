@@ -4,12 +4,12 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..grasp_theory.contact_set import TorqueOptions
+from ..grasp_theory.grasp_force_socp import MinimalForceOptions
 from ..options import option, Options
 from .boundary_elements.disk_cache import ComplianceOptions
 from .contact.contact_forces import ContactForceOptions
 from .contact.patch_resultants import ValidityOptions
 from .deformation.deformed_surface import SurfaceOptions
-from .stability.grasp_force_socp import MinimalForceOptions
 from .stability.stability import StabilityOptions
 
 

@@ -119,6 +119,10 @@ class AskAndTell:
         """Give out up to ``count`` hypotheses whole, where hypotheses are to be closed."""
         return []
 
+    def look_ahead(self) -> bool:
+        """Do a millisecond of work that helps later; return whether there was any."""
+        return False
+
     def end(self, outcomes: dict[int, ClosingKnowledge]) -> None:
         """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""
 

@@ -60,6 +60,7 @@ class Closings:
         self._active: dict[int, Closing] = {}
         self._given_out: dict[int, Closing] = {}
         self.judged = self.in_contact = 0
+        self._stopped = False
         self._missed: dict[int, Closing] = {}
 
     def unfinished(self) -> list[int]:
@@ -73,7 +74,8 @@ class Closings:
                     FIRST_ACTIVE + ACTIVE_PER_VERDICT * self.judged)
         self._active |= _numbered(self._begin(min(limit - len(self._active), MAX_BEGUN)))
         if not (self._active or self._given_out) and self._recallable():
-            self._active = _numbered(self._pruner.recall())
+            self._active = _numbered(self._recall())
+        self._queue.look_ahead(MAX_BEGUN)
         closings = [closing for number, closing in self._active.items() if number in free]
         return self._conditions.next_question(closings, self._options) if closings else None
 
@@ -100,6 +102,10 @@ class Closings:
         self._given_out |= _numbered(closings)
         return closings
 
+    def look_ahead(self) -> bool:
+        """Find the prospects of one hypothesis that waits; return whether any was unknown."""
+        return self._queue.look_ahead(1)
+
     def known_to_others(self) -> dict[int, Closing]:
         """Return the closings, waiting or given out, by number."""
         return _numbered([*self._queue]) | self._given_out
@@ -117,17 +123,30 @@ class Closings:
         self._verdicts.rejections[NOT_EVALUATED] += (
             len(self._queue) + len(self._active) + len(self._given_out))
         self._queue.clear()
-        self._active, self._given_out = {}, {}
-        self._pruner.close()
+        self._active, self._given_out, self._stopped = {}, {}, True
 
     def _begin(self, count: int) -> list[Closing]:
-        closings = self._queue.take(min(count, self._pruner.capacity))
-        self._pruner.begin(closings)
-        return closings
+        begun: list[Closing] = []
+        while len(begun) < min(count, self._pruner.capacity + len(begun)):
+            taken = self._queue.take(1, self._pruner.is_hopeless)
+            if not taken:
+                break
+            self._pruner.begin(taken[0], self._queue.prospect(taken[0]).score)
+            begun += taken
+        return begun
 
     def _recallable(self) -> list[Closing]:
-        """Return deferred closings that are wanted after all: too many grasps let go."""
-        return self._pruner.deferred if self._rounds.lacks_grasps() else []
+        """Return closings set aside that are wanted after all: too many grasps let go."""
+        if self._stopped or not self._rounds.lacks_grasps():
+            return []
+        return self._pruner.deferred or self._queue.held_back
+
+    def _recall(self) -> list[Closing]:
+        """Return closings set aside that go on or begin now: those that came farther first."""
+        if not self._pruner.deferred:
+            self._queue.release(self._options.heat_size)
+            return self._begin(MAX_BEGUN)
+        return self._pruner.recall()
 
     def _conclude(self, closing: Closing) -> None:
         """Take the verdict on a closing; one without is deferred."""

@@ -7,7 +7,7 @@ from functools import cached_property
 from itertools import islice
 
 from ..batches import (
-    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, GraspStateBatch)
+    AS_CONFIGURED, HALF_SPACE, HALF_SPACE_FIRST, OWN_COMPLIANCE, PATCH_THIN, GraspStateBatch)
 from ..bodies import GraspObject
 from ..hand import HandModel
 from .ask_and_tell import AskAndTell, Work
@@ -16,7 +16,8 @@ from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState
 from .closing.limits import ScoreThreshold, closing_limits
-from .closings import Closings, ClosingsAgain, closing_from, in_order, yields_as_a_whole
+from .closings import (
+    MOST_ROUNDS, Closings, ClosingsAgain, closing_from, in_order, yields_as_a_whole)
 from .diagnosis.hint import explain_no_grasp
 from .diagnosis.nearest_miss import MissDetails, make_nearest_miss
 from .hypotheses.generate import Hypothesis, propose_hypotheses
@@ -24,11 +25,13 @@ from .manipulation.search import ManipulationSearch
 from .moving_object.closing_motion import ClosingPredictions
 from .moving_object.seated_hypotheses import seated_hypotheses
 from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
+from .planar_closing.prospects import PlanarProspects
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, SEATED, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
 from .ranking.pruning import Pruner
 from .ranking.score import score_reference
+from .rejections import DEFERRED
 from .settling import SPARE_GRASPS, Details, Refinement, SettlingRounds
 from .task import ANY, Task, check_counts, task_load_cases
 from .verdicts import Verdicts
@@ -71,7 +74,12 @@ class _Search:
     def judged(self) -> int:
         """Return how many hypotheses have a verdict."""
         return (self.spared + self.closings.judged + len(self.waiting.refused)
-                + self.pruner.counts.total())
+                + self.set_aside.total())
+
+    @property
+    def set_aside(self) -> Counter[str]:
+        """Return how many are set aside, begun or not, as a reason of rejection."""
+        return self.pruner.counts + Counter({DEFERRED: len(self.waiting.held_back)})
 
 
 class GraspPlanner(AskAndTell):
@@ -148,9 +156,14 @@ class GraspPlanner(AskAndTell):
                    conditions: Conditions) -> _Search:
         """Return the search among hypotheses; the others have their verdict."""
         answer = self._answer_of(verdicts, conditions, again=False)
-        waiting = ClosingQueue.of(hypotheses, self.grasp_object, self.hand, self.options,
-                                  self._limits)
-        pruner = Pruner(self.hand, self._reference, self.options, self._followed + SPARE_GRASPS)
+        closings = [Closing(hypothesis, self.hand, self.options, self._limits)
+                    for hypothesis in hypotheses]
+        waiting = ClosingQueue(closings, PlanarProspects(
+            self.grasp_object, self.hand, self._reference, self._limits, self.options),
+            self.options.heat_size)
+        settling = self._followed + SPARE_GRASPS
+        pruner = Pruner(self.hand, self._reference, self.options, settling,
+                        *((MOST_ROUNDS * settling, PATCH_THIN) if self._twice else ()))
         if not self._twice:
             answer.rounds.moving = self._moving.told
         return _Search(answer, waiting, pruner, Closings(
@@ -286,6 +299,10 @@ class GraspPlanner(AskAndTell):
         """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
         return self._search.closings.give_out(count)
 
+    def look_ahead(self) -> bool:
+        """Find what planar closing foretells of one hypothesis; return whether one was left."""
+        return self._search.closings.look_ahead()
+
     def end(self, outcomes: dict[int, ClosingKnowledge]) -> None:
         """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""
         self._search.closings.take_back(outcomes)
@@ -326,7 +343,7 @@ class GraspPlanner(AskAndTell):
     def rejections(self) -> dict[str, int]:
         """Return how many hypotheses were rejected for each reason, most frequent first."""
         refused = Counter(closing.reason for closing in self._search.waiting.refused)
-        counts = self._answer.verdicts.rejections + refused + self._search.pruner.counts
+        counts = self._answer.verdicts.rejections + refused + self._search.set_aside
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def ranked(self, count: int = 0) -> list[RankedGrasp]:

@@ -12,7 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...fields import checked_array
 from ...grasp_theory.contact_set import ContactSet, TorqueOptions
-from .grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
+from ...grasp_theory.grasp_force_socp import ForceSpace, GraspForceSocp, MinimalForceOptions
 from .stability import checked_friction
 
 

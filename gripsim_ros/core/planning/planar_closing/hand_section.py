@@ -13,8 +13,10 @@ from ...errors import HandError
 from ...hand import HandModel, forward_kinematics, link_jacobians
 from ...transforms import apply
 from ..hypotheses.hand_geometry import Finger, find_mechanisms, moving_fingers
+from .contact_centres import pressed_contact
 from .contour import cut_faces, pieces_near
 from .finger_chain import ClosedFinger, PlanarChain, close_sequentially, close_simultaneously
+from .first_touch import place_bars
 
 
 #: Smallest cosine between the axes of a finger that is a planar chain [-].
@@ -29,6 +31,8 @@ BACK_SIDE = -0.5
 BEARING_WIDTH, PLANES = 0.75, (-1.0, 0.0, 1.0)
 #: Distance from a contact within which the surface's normal is averaged along the contour [m].
 NORMAL_LENGTH = 0.004
+#: Smallest cosine between that normal and the way in which a phalanx touches, else that counts.
+LEAST_COSINE = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +81,16 @@ class FingerPlane:
 
 @dataclass(frozen=True, eq=False)
 class PredictedContact:
-    """A predicted contact: link, point [m] and unit normal into the object, frame object."""
+    """
+    A predicted contact: link, point [m] and unit normal into the object, frame object.
+
+    ``area`` is what is pressed [m^2]; 0 at first touch.
+    """
 
     link: int
     point: Array
     normal: Array
+    area: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +256,7 @@ def _inset(loop: Array, depth: float) -> Array:
 
 
 def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: TriangleMesh,
-               clearance: float = 0.0, together: bool = True) -> ClosedHand:
+               clearance: float = 0.0, together: bool = True, depth: float = 0.0) -> ClosedHand:
     """
     Return the hand at a pose closed about an object, each finger in its own planes.
 
@@ -263,6 +272,9 @@ def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: Trian
     together : bool
         Joints of a finger move together as in the preshape; else one after the other, as
         published.
+    depth : float
+        How deep phalanges press [m]: contacts are their centres of pressure, see
+        ``pressed_contact``. 0: contacts are where they touch first.
 
     Returns
     -------
@@ -288,8 +300,13 @@ def close_hand(hand: HandModel, preshape: int, T_object_palm: Array, mesh: Trian
         else:
             closed_finger = close_sequentially(plane.chain, pieces, clearance)
         joints[plane.joints] = plane.to_joints(closed_finger.angles)
-        contacts += _predicted_contacts(
-            plane, closed_finger, pieces, faces, shifts, T_object_palm, mesh)
+        if depth > 0.0:
+            contacts += _pressed_contacts(plane, closed_finger, (
+                pieces, shifts / plane.half_width, mesh.face_normals[faces]), T_object_palm,
+                depth)
+        else:
+            contacts += _predicted_contacts(
+                plane, closed_finger, pieces, faces, shifts, T_object_palm, mesh)
         fingers += bool(closed_finger.contacts)
         overlap = max(overlap, closed_finger.overlap)
     return ClosedHand(joints, tuple(contacts), fingers, overlap)
@@ -324,9 +341,33 @@ def _predicted_contacts(plane: FingerPlane, closed_finger: ClosedFinger, pieces:
         inward = rotation @ (contact.normal @ plane.axes)
         normal = -(weights @ mesh.face_normals[faces[near]])
         size = math.sqrt(normal.dot(normal))
-        if normal @ inward > 0.1 * size > 0.0:
+        if normal @ inward > LEAST_COSINE * size > 0.0:
             inward = normal / size
         point = plane.origin + contact.point @ plane.axes + shift * plane.across
         predicted.append(PredictedContact(
             int(plane.links[contact.phalanx]), rotation @ point + T_object_palm[:3, 3], inward))
     return predicted
+
+
+def _pressed_contacts(plane: FingerPlane, closed_finger: ClosedFinger,
+                      section: tuple[Array, Array, Array], T_object_palm: Array, depth: float
+                      ) -> list[PredictedContact]:
+    rotation, chain = T_object_palm[:3, :3], plane.chain
+    bars, owners = chain.bars
+    placed = place_bars(closed_finger.points, bars, owners)
+    pressed = []
+    for contact in closed_finger.contacts:
+        phalanx = contact.phalanx
+        found = pressed_contact(placed[owners == phalanx], float(chain.half_thickness[phalanx]),
+                                section, plane.half_width, depth)
+        if found is None:
+            continue
+        inward, normal = rotation @ (contact.normal @ plane.axes), -found.normal
+        size = math.sqrt(normal.dot(normal))
+        if normal @ inward > LEAST_COSINE * size > 0.0:
+            inward = normal / size
+        point = plane.origin + found.point @ plane.axes + found.shift * plane.across
+        pressed.append(PredictedContact(
+            int(plane.links[phalanx]), rotation @ point + T_object_palm[:3, 3], inward,
+            found.area))
+    return pressed

@@ -11,8 +11,8 @@ from ...errors import MeshError
 from ...hand import HandModel
 from ...transforms import apply, transform
 from ..hypotheses.hand_geometry import pad_paths
+from .balance import least_unbalance
 from .contour import Contour, cut_contours
-from .queue import least_unbalance
 from .finger_chain import ClosedFinger, PlanarChain, close_sequentially
 from .first_touch import place_bars
 from .hand_section import ClosedHand, close_hand, finger_planes

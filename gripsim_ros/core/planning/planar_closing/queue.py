@@ -1,184 +1,123 @@
-"""
-The queue of hypotheses that wait for their closing, promising ones first.
+"""The queue of hypotheses that wait for their closing: the best by planar closing first."""
 
-Planar closing finds those without balance before any question.
-"""
-
-from collections.abc import Iterator
-import math
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import Protocol
 
 import numpy as np
 
-from ...arrays import Array
-from ...bodies import GraspObject
-from ...errors import HandError
-from ...grasp_theory.wrench_space import min_norm
-from ...hand import HandModel
-from ...transforms import cross, skew
 from ..closing.closing import Closing
-from ..closing.limits import ClosingLimits
 from ..hypotheses.generate import Hypothesis
-from ..options import PlannerOptions
 from ..rejections import NO_PLANAR_BALANCE
-from .hand_section import PredictedContact, close_hand, finger_planes
+from .prospects import Prospect
 
 
-#: Number of edges of a linearised friction cone.
-CONE_EDGES = 8
-COSINES, SINES = (f(2.0 * np.pi * np.arange(CONE_EDGES) / CONE_EDGES)[:, None]
-                  for f in (np.cos, np.sin))
-#: Radius of the contact patch that resists torsion [m].
-PATCH_RADIUS = 0.006
-#: Weight of the row that makes the normal forces add up to 1 [-].
-SUM_WEIGHT = 100.0
+class Judge(Protocol):
+    """What foretells the prospects of hypotheses; see ``PlanarProspects``."""
+
+    @property
+    def foretells(self) -> bool:
+        """Return whether it does."""
+
+    def prospect(self, hypothesis: Hypothesis) -> Prospect:
+        """Return what is foretold of a hypothesis."""
 
 
-def least_unbalance(contacts: tuple[PredictedContact, ...], centre: Array, radius: float,
-                    friction: float) -> float:
-    """
-    Return the smallest wrench of contact forces whose normal parts add up to 1.
-
-    Parameters
-    ----------
-    contacts : tuple of PredictedContact
-    centre : (3,) float
-    radius : float
-        Torques are divided by it [m].
-    friction : float
-
-    Returns
-    -------
-    float
-        0 where forces within the cones balance; a necessary condition for a grasp that
-        holds under loads from all sides.
-
-    Notes
-    -----
-    Friction cones with 8 edges and a torsion of friction times ``PATCH_RADIUS``; the least
-    norm by non-negative least squares (Lawson and Hanson 1974). Own formulation.
-    """
-    normals = np.array([contact.normal for contact in contacts])
-    tangents = cross(normals, np.eye(3)[np.abs(normals).argmin(axis=1)])
-    for tangent in tangents:
-        tangent /= math.sqrt(tangent.dot(tangent))
-    forces = np.empty((len(contacts), CONE_EDGES + 2, 3))       # edges, then torsion either way
-    forces[:, :-2] = normals[:, None] + friction * (
-        COSINES * tangents[:, None] + SINES * cross(normals, tangents)[:, None])
-    forces[:, -2:] = normals[:, None]
-    arms = np.array([contact.point for contact in contacts]) - centre
-    torques = forces @ skew(arms).swapaxes(1, 2)
-    torsion = friction * PATCH_RADIUS * normals
-    torques[:, -2] += torsion
-    torques[:, -1] -= torsion
-    wrenches = np.concatenate([forces, torques / radius], axis=2)
-    return min_norm(wrenches.reshape(-1, 6), SUM_WEIGHT)
-
-
-class PlanarClosingFilter:
-    """
-    The choice of promising hypotheses by planar closing, for one object and hand.
-
-    Parameters
-    ----------
-    grasp_object : GraspObject
-    hand : HandModel
-        Where its fingers are no planar chains, all hypotheses are promising.
-    most_unbalance : float
-        Largest ``least_unbalance`` of a promising hypothesis, torques over the radius of a ball
-        of the object's volume [-]; 0: all are promising.
-    """
-
-    def __init__(self, grasp_object: GraspObject, hand: HandModel, most_unbalance: float) -> None:
-        properties = grasp_object.mass_properties
-        self._object, self._hand, self._most = grasp_object, hand, most_unbalance
-        self._centre = properties.centre_of_mass
-        self._radius = float((3.0 * properties.volume / (4.0 * np.pi)) ** (1.0 / 3.0))
-        self._judges = most_unbalance > 0.0 and _is_planar(hand)
-
-    def is_promising(self, hypothesis: Hypothesis) -> bool:
-        """
-        Return True if closing by the stages is worth its time.
-
-        It is where the open hand is free, two fingers touch, and their forces can balance.
-        """
-        if not self._judges:
-            return True
-        closed_hand = close_hand(self._hand, hypothesis.preshape, hypothesis.T_object_palm,
-                                 self._object.mesh)
-        return (closed_hand.fingers > 1 and closed_hand.overlap <= 0.0
-                and least_unbalance(closed_hand.contacts, self._centre, self._radius,
-                                    self._object.material.friction) <= self._most)
-
-
-def _is_planar(hand: HandModel) -> bool:
-    try:
-        for number in range(len(hand.preshapes)):
-            finger_planes(hand, number)
-    except HandError:
-        return False
-    return True
+#: What a hypothesis has where nothing is foretold.
+UNKNOWN = Prospect(True, np.inf)
 
 
 class ClosingQueue:
     """
-    Closings in their order; those that are not promising by planar closing are postponed.
+    Closings that wait: a first wave as they come, then those of the best prospects first.
 
-    Postponed closings are refused where a grasp holds once all others have their verdict, and
-    begun where none does. So the filter changes no hint and no nearest miss, and no answer
+    The first wave shows what prospects are worth; meanwhile ``look_ahead()`` finds those of the
+    others. Where the next one has too little of them it and all after it are held back, until
+    ``release()``. Closings that are not promising are postponed, as are those without forces
+    where these are not worth it: refused where a grasp holds once all others have their verdict,
+    and begun where none does. So the order changes no hint and no nearest miss, and no answer
     depends on when other answers came.
 
     Parameters
     ----------
     closings : list of Closing
-        Not begun, best first.
-    judge : PlanarClosingFilter
-        Asked as late as possible, when a closing is about to begin.
+        Not begun, in their order.
+    judge : Judge
+    first : int
+        Promising ones of the first wave.
 
     Attributes
     ----------
-    refused : list of Closing
-        Those refused.
+    refused, held_back : list of Closing
+        Those refused; those held back, the best first.
     """
 
-    def __init__(self, closings: list[Closing], judge: PlanarClosingFilter) -> None:
-        self._waiting, self._postponed = list(closings), list[Closing]()
-        self._judge: PlanarClosingFilter | None = judge
+    def __init__(self, closings: list[Closing], judge: Judge, first: int) -> None:
+        self._waiting, self._sorted = list(closings), list[Closing]()
+        self._judge: Judge | None = judge if judge.foretells else None
+        self._first, self._released = first if judge.foretells else len(closings), 0
+        self._prospects: dict[int, Prospect] = {}
+        self._postponed = list[Closing]()
         self._begun, self._found = 0, False
-        self.refused = list[Closing]()
-
-    @classmethod
-    def of(cls, hypotheses: list[Hypothesis], grasp_object: GraspObject, hand: HandModel,
-           options: PlannerOptions, limits: ClosingLimits) -> 'ClosingQueue':
-        """Return the queue of the hypotheses' closings."""
-        return cls([Closing(h, hand, options, limits) for h in hypotheses],
-                   PlanarClosingFilter(grasp_object, hand, options.closure_unbalance))
+        self.refused, self.held_back = list[Closing](), list[Closing]()
 
     def __len__(self) -> int:
-        """Return how many wait, those postponed included."""
-        return len(self._waiting) + len(self._postponed)
+        """Return how many wait, those postponed included, those held back not."""
+        return len(self._waiting) + len(self._sorted) + len(self._postponed)
 
     def __iter__(self) -> Iterator[Closing]:
         """Go through all that wait."""
-        return iter([*self._waiting, *self._postponed])
+        return chain([*self._waiting], [*self._sorted], [*self._postponed])
 
     def clear(self) -> None:
         """Drop all that wait."""
-        self._waiting, self._postponed = [], []
+        self._waiting, self._sorted, self._postponed = [], [], []
 
     def note(self, closing: Closing) -> None:
         """Take note that a closing taken before has its verdict."""
         self._begun -= 1
         self._found |= closing.held is not None
 
-    def take(self, count: int) -> list[Closing]:
-        """Return the next closings to begin, ``count`` at most."""
+    def prospect(self, closing: Closing) -> Prospect:
+        """Return what is foretold of a closing."""
+        number = closing.hypothesis.number
+        if number not in self._prospects:
+            self._prospects[number] = (
+                UNKNOWN if self._judge is None else self._judge.prospect(closing.hypothesis))
+        return self._prospects[number]
+
+    def look_ahead(self, count: int) -> bool:
+        """Find the prospects of up to ``count`` that wait; return whether any was unknown."""
+        if self._judge is None:
+            return False
+        unknown = [closing for closing in self._waiting
+                   if closing.hypothesis.number not in self._prospects][:count]
+        for closing in unknown:
+            self.prospect(closing)
+        return bool(unknown)
+
+    def release(self, count: int) -> None:
+        """Let the best ``count`` of those held back wait again, whatever their prospects."""
+        self._sorted, self.held_back = self.held_back[:count], self.held_back[count:]
+        self._released = len(self._sorted)
+
+    def take(self, count: int, is_hopeless: Callable[[float], bool] = lambda score: False
+             ) -> list[Closing]:
+        """
+        Return the next closings to begin.
+
+        Parameters
+        ----------
+        count : int
+            At most so many.
+        is_hopeless : callable
+            Tells by its foretold score whether one that would begin now is not worth it.
+        """
         taken: list[Closing] = []
-        while self._waiting and len(taken) < count:
-            closing = self._waiting.pop(0)
-            promising = self._judge is None or self._judge.is_promising(closing.hypothesis)
-            (taken if promising else self._postponed).append(closing)
+        while len(taken) < count and (closing := self._next(is_hopeless)):
+            taken.append(closing)
         self._begun += len(taken)
-        if self._begun or self._waiting or not self._postponed:
+        if self._begun or self._waiting or self._sorted or not self._postponed:
             return taken
         postponed, self._postponed, self._judge = self._postponed, [], None
         if self._found:
@@ -186,5 +125,32 @@ class ClosingQueue:
                 closing.fail(NO_PLANAR_BALANCE)
             self.refused += postponed
             return []
-        self._waiting = postponed
+        self._waiting, self._first = postponed, len(postponed)
+        self._prospects.clear()
         return self.take(count)
+
+    def _next(self, is_hopeless: Callable[[float], bool]) -> Closing | None:
+        """Return the next closing to begin; None: there is none now."""
+        while self._waiting:
+            closing = self._waiting.pop(0)
+            if not self.prospect(closing).promising:
+                self._postponed.append(closing)
+            elif self._first > 0:
+                self._first -= 1
+                return closing
+            else:
+                self._sorted.append(closing)
+            if not self._waiting:
+                self._sorted.sort(key=lambda closing: -self.prospect(closing).score)
+        if not self._sorted:
+            return None
+        if self._released > 0:
+            self._released -= 1
+        elif is_hopeless(score := self.prospect(self._sorted[0]).score):
+            if np.isfinite(score):
+                self.held_back = self._sorted + self.held_back
+            else:
+                self._postponed += self._sorted
+            self._sorted = []
+            return None
+        return self._sorted.pop(0)

@@ -1,7 +1,7 @@
 """Pruning: closings whose upper bound of the score falls below a threshold are deferred."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -24,6 +24,8 @@ from .score import SUM_WEIGHT, ScoreReference, score_terms, unbalance_and_spread
 RELIEF_RATIO = 0.8
 #: Flags that a patch keeps while its force grows; contacts may move away from a link's edge.
 LASTING_FLAGS = batches.PATCH_THIN | batches.PATCH_STRAINED | batches.PATCH_SPREAD
+#: More than any score [-].
+MOST_SCORE = 1e6
 
 
 class Pruner:
@@ -36,6 +38,11 @@ class Pruner:
     them. Where grasps let go as the object settles and fewer than wanted
     remain, the deferred closings go on without threshold.
 
+    A closing whose score was foretold is hopeless before it begins where no grasp of these waves
+    exceeds what was foretold of it by as much as this one would have to. Of ``n`` alike the
+    chance that the next one exceeds it by more than all is 1 / (n + 1). So is one of which no
+    forces are foretold, where a wave of such came to nothing.
+
     Parameters
     ----------
     hand : HandModel
@@ -43,18 +50,25 @@ class Pruner:
     options : PlannerOptions
     wanted : int
         Grasps that settle first: those in the answer, and spare ones.
+    least : int
+        Grasps that are found before any closing is hopeless by its score.
+    lifted : int
+        Flags of patches that do not count, since the grasps are closed again by a model that
+        tells more.
     """
 
     def __init__(self, hand: HandModel, reference: ScoreReference, options: PlannerOptions,
-                 wanted: int) -> None:
+                 wanted: int, least: int = 0, lifted: int = 0) -> None:
         self._hand, self._reference, self._options = hand, reference, options
-        self._wanted = wanted
+        self._lifted = lifted
+        self._wanted, self._least = wanted, max(wanted, least)
+        self._foretold: dict[int, float] = {}
         self._waves: dict[int, int] = {}
         self._open: set[int] = set()
         self._found: list[tuple[int, RankedGrasp]] = []
         self._thresholds: dict[int, ScoreThreshold] = {}
+        self._least_foretold: dict[int, float] = {}
         self._deferred: dict[int, Closing] = {}
-        self._closed = False
 
     @property
     def capacity(self) -> int:
@@ -67,26 +81,46 @@ class Pruner:
     @property
     def deferred(self) -> list[Closing]:
         """Return the deferred closings that may be recalled, by number."""
-        return [] if self._closed else [c for _, c in sorted(self._deferred.items())]
-
-    def close(self) -> None:
-        """Recall nothing any more."""
-        self._closed = True
+        return [closing for _, closing in sorted(self._deferred.items())]
 
     @property
     def counts(self) -> Counter[str]:
         """Return how many are deferred, as a reason of rejection."""
         return Counter({rejections.DEFERRED: len(self._deferred)})
 
-    def begin(self, closings: Iterable[Closing]) -> None:
-        """Give each closing its wave and its threshold."""
-        for closing in closings:
-            wave = len(self._waves) // self._options.heat_size
-            self._waves[closing.hypothesis.number] = wave
-            self._open.add(closing.hypothesis.number)
-            if wave not in self._thresholds:
-                self._thresholds[wave] = self._threshold(wave)
-            closing.threshold = self._thresholds[wave]
+    def begin(self, closing: Closing, foretold: float = np.inf) -> None:
+        """Give a closing, of which a score is foretold, its wave and its threshold."""
+        number, wave = closing.hypothesis.number, self._next_wave
+        self._foretold[number], self._waves[number] = foretold, wave
+        self._open.add(number)
+        if wave not in self._thresholds:
+            self._thresholds[wave] = self._threshold(wave)
+        closing.threshold = self._thresholds[wave]
+
+    def is_hopeless(self, foretold: float) -> bool:
+        """Return whether the next closing is not worth it by the score foretold of it."""
+        wave = self._next_wave
+        if wave not in self._least_foretold:
+            self._least_foretold[wave] = self._least_hopeful(wave)
+        return foretold < self._least_foretold[wave]
+
+    @property
+    def _next_wave(self) -> int:
+        return len(self._waves) // self._options.heat_size
+
+    def _least_hopeful(self, wave: int) -> float:
+        """Return the least foretold score with which a closing of a wave is worth it."""
+        found = [grasp for of, grasp in self._found if of <= wave - 2]
+        gains = [grasp.score - self._foretold[grasp.hypothesis] for grasp in found
+                 if np.isfinite(self._foretold[grasp.hypothesis])]
+        threshold = self._threshold(wave).quantitative
+        if len(gains) >= self._least and np.isfinite(threshold):
+            return threshold - max(gains)
+        without = [number for number, of in self._waves.items()
+                   if of <= wave - 2 and self._foretold[number] == -np.inf]
+        held = {grasp.hypothesis for grasp in found}
+        vain = len(without) >= self._options.heat_size and bool(held) and held.isdisjoint(without)
+        return -MOST_SCORE if vain else -np.inf
 
     def conclude(self, number: int, grasp: RankedGrasp | None) -> None:
         """Take note of a verdict."""
@@ -113,21 +147,26 @@ class Pruner:
             return False
         bound = score_upper_bound(state, self._hand, self._reference, self._options)
         ratios = force_ratios(state, closing.wanted_forces(state))
-        quantitative = within_model_range(state.flags & LASTING_FLAGS, ratios)
+        quantitative = within_model_range(state.flags & LASTING_FLAGS & ~self._lifted, ratios)
         return bound < (closing.threshold.quantitative if quantitative
                         else closing.threshold.other)
 
     def _threshold(self, wave: int) -> ScoreThreshold:
         found = as_choices(grasp for of, grasp in self._found if of <= wave - 2)
-        sound = sum(grasp.quantitative for grasp, _ in found)
+        sound = sum(self._is_quantitative(grasp) for grasp, _ in found)
         choices: dict[bool, list[float]] = {True: [], False: []}
         for grasp, like in found:
             if like is None:
-                choices[grasp.quantitative].append(grasp.score)
+                choices[self._is_quantitative(grasp)].append(grasp.score)
         quantitative, other = (_last(choices[kind], wanted) for kind, wanted in (
             (True, self._wanted), (False, self._wanted - sound)))
         slack = self._options.set_aside_slack
         return ScoreThreshold(quantitative - slack, other - slack)
+
+    def _is_quantitative(self, grasp: RankedGrasp) -> bool:
+        flags = [contact.flags for contact in grasp.contacts] if self._lifted else []
+        return grasp.quantitative or (grasp.balanced and any(flags) and not any(
+            flag & ~self._lifted for flag in flags))
 
 
 def _last(scores: list[float], wanted: int) -> float:

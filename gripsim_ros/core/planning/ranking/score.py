@@ -27,6 +27,19 @@ FULL_DEFORMATION = 0.25
 
 
 @dataclass(frozen=True, eq=False)
+class ForetoldState:
+    """What a score is made of where no stage was asked; its numbers as of ``GraspState``."""
+
+    points: Array
+    normals: Array
+    centre_of_mass: Array
+    normal_forces: Array
+    minimal_forces: Array
+    peak_pressures: Array
+    max_displacement: float
+
+
+@dataclass(frozen=True, eq=False)
 class ScoreReference:
     """
     Reference values of a score: load [N], friction, radius [m], pressure [Pa].
@@ -93,7 +106,8 @@ def grip_efforts(hand: HandModel, joints: Array, T_object_palm: Array, state: Gr
 
 
 @lru_cache(maxsize=16)      # asked up to three times of a state that holds
-def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[float, float]:
+def unbalance_and_spread(state: GraspState | ForetoldState, reference: ScoreReference
+                         ) -> tuple[float, float]:
     """
     Return the unbalance of the normals and the spread of the contacts, whatever the forces.
 
@@ -110,22 +124,23 @@ def unbalance_and_spread(state: GraspState, reference: ScoreReference) -> tuple[
     return min_norm(state.normals, SUM_WEIGHT), float(values[5]) if len(values) > 5 else 0.0
 
 
-def score_terms(state: GraspState, efforts: Array, hand: HandModel, reference: ScoreReference,
-                options: PlannerOptions, contact_geometry: tuple[float, float] | None = None
+def score_terms(state: GraspState | ForetoldState, efforts: Array, hand: HandModel,
+                reference: ScoreReference, options: PlannerOptions,
+                contact_geometry: tuple[float, float] | None = None
                 ) -> tuple[float, tuple[ScoreTerm, ...]]:
     """
     Return a grasp's score in [0, 1] and its terms.
 
     Parameters
     ----------
-    state : GraspState
+    state : GraspState or ForetoldState
         Without forces that hold, its gentleness is 0.
     efforts : (J,) float
         Joint torques of the minimal forces [N m].
     hand : HandModel
     reference : ScoreReference
     options : PlannerOptions
-    stance : (float, float), optional
+    contact_geometry : (float, float), optional
         ``unbalance_and_spread`` of the state, where it is known.
 
     Returns
@@ -203,7 +218,7 @@ def damage_margin(state: GraspState, reference: ScoreReference) -> float:
                reference.force_limit / force if force > 0.0 else np.inf)
 
 
-def _support_offset(state: GraspState) -> float:
+def _support_offset(state: GraspState | ForetoldState) -> float:
     """Return the distance of the centre of mass from the contacts' centre of pressure [m]."""
     weights = np.maximum(state.normal_forces, 0.0)
     middle = weights @ state.points / max(float(weights.sum()), 1e-12)

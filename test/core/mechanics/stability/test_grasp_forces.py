@@ -12,7 +12,7 @@ from scipy.optimize import linprog
 
 from gripsim_ros.core.errors import ShapeError, TaskError
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames, grasp_map
-from gripsim_ros.core.mechanics.stability.grasp_force_socp import assemble_socp
+from gripsim_ros.core.grasp_theory.grasp_force_socp import assemble_socp
 from gripsim_ros.core.mechanics.stability.grasp_forces import (
     MinimalForceOptions, Shortfall, cone_violation, force_space, solve_in_space,
     solve_minimal_forces)

@@ -1,7 +1,7 @@
 """The conic solver against an independent one, and against cones and constraints themselves."""
 
 
-from gripsim_ros.core.mechanics.stability.grasp_force_socp import solve_by_clarabel
+from gripsim_ros.core.grasp_theory.grasp_force_socp import solve_by_clarabel
 from gripsim_ros.core.numerics.simd import LANES
 from gripsim_ros.core.numerics.socp.cone import CONE_SIZE
 from gripsim_ros.core.numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED

@@ -1,7 +1,4 @@
-"""Contours, planar closing of the hand, and hypotheses that it postpones."""
-
-from functools import partial
-from types import SimpleNamespace
+"""Contours, and planar closing of the hand."""
 
 from hypothesis import given, strategies as st
 import numpy as np
@@ -16,10 +13,8 @@ from gripsim_ros.core.planning.planar_closing.contour import (
     contour_of_points, cut_contours, cut_faces, mirrored)
 from gripsim_ros.core.planning.planar_closing.finger_chain import PlanarChain
 from gripsim_ros.core.planning.planar_closing.hand_section import (
-    ROUNDING_RADIUS, PredictedContact, close_hand, finger_planes, palmar_outline)
+    ROUNDING_RADIUS, close_hand, finger_planes, palmar_outline)
 from gripsim_ros.core.planning.planar_closing.preshape import prism_of
-from gripsim_ros.core.planning.planar_closing.queue import ClosingQueue, least_unbalance
-from gripsim_ros.core.planning.rejections import NO_PLANAR_BALANCE
 from gripsim_ros.core.transforms import apply, transform
 from gripsim_ros.library.resources import load_default_hand
 from hand_cases import PLANAR_CONFIG, PLANAR_URDF, write_hand
@@ -138,66 +133,6 @@ def test_a_prism_closes_like_the_body_it_is_cut_from():
     real = close_hand(hand, 1, T_object_palm, body)
     prism = close_hand(hand, 1, T_object_palm, prism_of(contour))
     assert_allclose(prism.joint_positions, real.joint_positions, rtol=0.0, atol=1e-6)
-
-
-def contact(point, normal):
-    """Return a contact with a unit normal."""
-    normal = np.asarray(normal, float)
-    return PredictedContact(0, np.asarray(point, float), normal / np.linalg.norm(normal))
-
-
-def test_two_contacts_face_to_face_balance():
-    pair = (contact((-1, 0, 0), (1, 0, 0)), contact((1, 0, 0), (-1, 0, 0)))
-    assert least_unbalance(pair, np.zeros(3), 1.0, 0.1) < 1e-9
-
-
-def test_contacts_that_press_one_way_do_not_balance():
-    pair = (contact((-1, 0, 0), (0, 0, 1)), contact((1, 0, 0), (0, 0, 1)))
-    assert least_unbalance(pair, np.zeros(3), 1.0, 0.3) == pytest.approx(1.0, abs=1e-6)
-
-
-@pytest.mark.parametrize('angle, balances', [(0.2, True), (0.4, False)])
-def test_a_wedge_balances_within_its_friction(angle, balances):
-    # Planar wedge: both normals lean by the angle; friction 0.3 holds up to atan(0.3) = 0.29.
-    pair = (contact((-1, 0, 0), (np.cos(angle), np.sin(angle), 0)),
-            contact((1, 0, 0), (-np.cos(angle), np.sin(angle), 0)))
-    assert (least_unbalance(pair, np.zeros(3), 1.0, 0.3) < 1e-9) is balances
-
-
-def queue_of(hopes):
-    """Return a queue of numbers with a judge that knows their hopes."""
-    items = [SimpleNamespace(hypothesis=i, held=None, reason='') for i in range(len(hopes))]
-    for item in items:
-        item.fail = partial(setattr, item, 'reason')
-    return ClosingQueue(items, SimpleNamespace(is_promising=lambda number: hopes[number]))
-
-
-def numbers(closings):
-    """Return the hypotheses' numbers."""
-    return [closing.hypothesis for closing in closings]
-
-
-def test_what_has_no_hope_is_refused_only_where_something_holds():
-    queue = queue_of([True, False, True, False])
-    begun = queue.take(3)
-    assert numbers(begun) == [0, 2] and len(queue) == 2
-    queue.note(SimpleNamespace(held=object()))
-    assert not queue.take(3) and not queue.refused      # another is not done yet
-    queue.note(SimpleNamespace(held=None))
-    assert not queue.take(3) and len(queue) == 0
-    assert [closing.reason for closing in queue.refused] == 2 * [NO_PLANAR_BALANCE]
-
-
-def test_what_has_no_hope_is_worked_on_where_nothing_holds():
-    queue = queue_of([False, True, False])
-    for number in (1, 0, 2):
-        assert numbers(queue.take(1)) == [number]
-        queue.note(SimpleNamespace(held=None))
-    assert len(queue) == 0 and not queue.refused
-
-
-def test_a_queue_of_hopeless_closings_begins_at_once():
-    assert numbers(queue_of([False, False, False]).take(2)) == [0, 1]
 
 
 def test_meshes_of_prisms_face_outwards():

@@ -91,7 +91,8 @@ def last_of_three_waves(known):
     pruner = Pruner(hand, reference, options, WANTED)
     for wave in range(2):
         closings = [pressing(wave * len(known) + i) for i in range(len(known))]
-        pruner.begin(closings)
+        for closing in closings:
+            pruner.begin(closing)
         for closing, (quantitative, score, place) in zip(closings, known):
             number = closing.hypothesis.number
             pruner.conclude(number, SimpleNamespace(
@@ -101,7 +102,7 @@ def last_of_three_waves(known):
                 contacts=[SimpleNamespace(point=np.full(3, float(place)))])
                 if wave == 0 else None)
     closing = pressing(2 * len(known))
-    pruner.begin([closing])
+    pruner.begin(closing)
     return pruner, closing, score_upper_bound(state, hand, reference, options)
 
 
@@ -137,3 +138,55 @@ def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
     assert pruner.should_defer(closing, flagged)
     closing.ratio = 0.9 * RELIEF_RATIO
     assert not pruner.should_defer(closing, flagged)
+
+
+def foretelling(found, foretold, least=0, flag=0, lifted=0, size=8, waves=2):
+    """Return a pruner after some waves, where the first came to scores (None: no grasp)."""
+    _, hand, reference, options = held()
+    pruner = Pruner(hand, reference, replace(options, heat_size=size, set_aside_slack=SLACK),
+                    WANTED, least, lifted)
+    for number in range(waves * size):
+        pruner.begin(pressing(number), foretold[number] if number < len(foretold) else 0.0)
+        score = found[number] if number < len(found) else None
+        pruner.conclude(number, None if score is None else SimpleNamespace(
+            quantitative=not flag, score=score, balanced=True, hypothesis=number,
+            closing_motion=None, preshape='', T_object_palm=np.eye(4),
+            contacts=[SimpleNamespace(point=np.full(3, float(number)), flags=flag)]))
+    return pruner
+
+
+@given(scores=st.lists(st.tuples(st.floats(0.2, 1.0), st.floats(-0.2, 0.2)), min_size=8,
+                       max_size=8), thin=st.booleans())
+def test_a_closing_is_hopeless_where_no_grasp_gained_what_it_lacks(scores, thin):
+    found = [score for score, _ in scores]
+    foretold = [score - gain for score, gain in scores]
+    pruner = foretelling(found, foretold, flag=thin * PATCH_THIN, lifted=PATCH_THIN)
+    least = sorted(found)[-WANTED] - SLACK - max(gain for _, gain in scores)
+    assert pruner.is_hopeless(least - 1e-6) and not pruner.is_hopeless(least + 1e-6)
+
+
+@pytest.mark.parametrize('least, hopeless', [(0, True), (8, True), (9, False)])
+def test_no_closing_is_hopeless_before_as_many_grasps_are_found_as_asked(least, hopeless):
+    assert foretelling(8 * [0.9], 8 * [0.9], least=least).is_hopeless(0.0) is hopeless
+
+
+@pytest.mark.parametrize('flag, lifted, hopeless', [
+    (0, 0, True), (PATCH_THIN, 0, False), (PATCH_THIN, PATCH_THIN, True),
+    (PATCH_THIN | PATCH_REACHES_LINK_EDGE, PATCH_THIN, False)])
+def test_no_closing_is_hopeless_while_the_grasps_found_may_not_be_quantitative(
+        flag, lifted, hopeless):
+    pruner = foretelling(8 * [0.9], 8 * [0.9], flag=flag, lifted=lifted)
+    assert pruner.is_hopeless(0.0) is hopeless
+
+
+@pytest.mark.parametrize('scores, hopeless', [
+    ({0: 0.9}, True), ({0: 0.9, 5: 0.5}, False), ({}, False), ({5: 0.9}, False)])
+def test_closings_without_forces_are_hopeless_once_a_wave_of_them_came_to_nothing(
+        scores, hopeless):
+    pruner = foretelling([scores.get(i) for i in range(8)], [0.9] + 15 * [-np.inf], size=8,
+                         waves=3)
+    assert pruner.is_hopeless(-np.inf) is hopeless and not pruner.is_hopeless(0.0)
+
+
+def test_nothing_is_hopeless_of_which_nothing_is_foretold():
+    assert not foretelling(8 * [0.9], 8 * [np.inf]).is_hopeless(np.inf)

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import pytest
 
 from gripsim_ros.core.grasp_theory.grasp_map import contact_frames
-from gripsim_ros.core.mechanics.stability.grasp_force_socp import MinimalForceOptions
+from gripsim_ros.core.grasp_theory.grasp_force_socp import MinimalForceOptions
 from gripsim_ros.core.mechanics.stability.grasp_forces import solve_minimal_forces
 from gripsim_ros.core.mechanics.stability.published.pseudo_inverse_forces import (
     pseudo_inverse_forces)

@@ -9,16 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from ...arrays import Array, BoolArray, IntArray
-from ...errors import ShapeError
-from ...fields import checked_array
-from ...grasp_theory.contact_set import ContactSet, TorqueOptions
-from ...grasp_theory.grasp_map import grasp_map
-from ...numerics.kernels import njit
-from ...numerics.socp.cone import CONE_SIZE
-from ...numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
-from ...numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
-from ...options import option, Options
+from ..arrays import Array, BoolArray, IntArray
+from ..errors import ShapeError
+from ..fields import checked_array
+from ..numerics.kernels import njit
+from ..numerics.socp.cone import CONE_SIZE
+from ..numerics.socp.lanes import INFEASIBLE, SOLVED, UNDECIDED
+from ..numerics.socp.solver import ConeProgramme, TOLERANCE, solve_cone_programme
+from ..options import option, Options
+from .contact_set import ContactSet, TorqueOptions
+from .grasp_map import grasp_map
 
 
 #: Least gain of stiffness, against what the contacts resist least, at which moments by
