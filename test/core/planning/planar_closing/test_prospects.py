@@ -11,7 +11,7 @@ from gripsim_ros.core.hand import HandModel
 from gripsim_ros.core.pipeline import Pipeline, run
 from gripsim_ros.core.planning import GraspPlanner, Task
 from gripsim_ros.core.planning.closing.limits import closing_limits
-from gripsim_ros.core.planning.planar_closing.prospects import PlanarProspects
+from gripsim_ros.core.planning.planar_closing.prospects import PlanarProspects, gentlest
 from gripsim_ros.core.planning.ranking.score import score_reference
 from gripsim_ros.core.planning.task import task_load_cases
 from gripsim_ros.library.in_process import mechanics_options, planner_options
@@ -77,3 +77,12 @@ def test_nothing_is_foretold_of_hands_whose_fingers_are_no_planar_chains_or_on_r
     hand = HandModel.load(*write_hand(tmp_path, urdf, PLANAR_CONFIG))
     assert judge(body).foretells and not judge(body, hand).foretells
     assert not judge(body, closure_unbalance=0.0).foretells
+
+
+def test_of_loads_that_need_about_as_much_the_one_with_the_smallest_forces_counts():
+    # Normal, two tangents, torsion of two contacts, for three loads.
+    gamma = np.array([[1.0, 0.5, 0.0, 0.0, 1.0, 0.5, 0.0, 0.0],
+                      [0.97, 0.0, 0.0, 9.0, 0.2, 0.0, 0.0, 9.0],
+                      [0.9, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]])
+    assert gentlest(gamma, np.array([1.0, 0.97, 0.9])) == 1
+    assert gentlest(gamma, np.array([1.0, 0.94, 0.9])) == 0
