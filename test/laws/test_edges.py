@@ -245,6 +245,25 @@ def test_what_a_main_face_does_not_bear_as_pushed_is_what_leans_and_what_is_beyo
     assert_allclose(found, [aside], atol=1e-4)
 
 
+def narrowed(bulge):
+    """
+    Return rings (height, radius beyond 30 mm) [m] of a prism whose middle bulges.
+
+    Its ends narrow, so that no corner turns by 30 degrees and it is no polyhedron.
+    """
+    return ((-0.05, -0.006), (-0.04, 0.0), (-0.013, bulge), (0.013, bulge), (0.04, 0.0),
+            (0.05, -0.006))
+
+
+def ringed(sections, rings):
+    """Return the hull of rings of points (height, radius beyond 30 mm), and the unit ring."""
+    turns = 2.0 * np.pi * np.arange(sections) / sections
+    ring = np.column_stack([np.cos(turns), np.sin(turns), 0.0 * turns])
+    hull = trimesh.Trimesh(np.concatenate([(0.03 + more) * ring + [0.0, 0.0, z]
+                                           for z, more in rings]), process=False).convex_hull
+    return TriangleMesh(hull.vertices, hull.faces), ring
+
+
 def beside_a_ridge(mesh, ridge, along, depth):
     """Return if contacts are told 0.2, 0.7 and 1.2 distances of nodes from a ridge."""
     body = ElasticBody(GraspObject(mesh, Material(1e6, 0.4, 500.0, 0.5)), MechanicsOptions(
@@ -262,14 +281,21 @@ def beside_a_ridge(mesh, ridge, along, depth):
 def test_blunt_edges_of_sides_curved_for_an_indentation_are_told_from_afar_alone(
         sections, bulge, depth, told):
     """Prisms whose middle bulges: of two triangles a side, so that how they curve is a guess."""
-    turns = 2.0 * np.pi * np.arange(sections) / sections
-    ring = np.column_stack([np.cos(turns), np.sin(turns), 0.0 * turns])
-    corners = np.concatenate([(0.03 + more) * ring + [0.0, 0.0, z] for z, more in (
-        (-0.04, 0.0), (-0.013, bulge), (0.013, bulge), (0.04, 0.0))][::1 if bulge else 3])
-    hull = trimesh.Trimesh(corners, process=False).convex_hull
+    mesh, ring = ringed(sections, narrowed(bulge)[slice(None) if bulge else slice(1, 5, 3)])
     along = ring[1] - ring[0]
-    assert beside_a_ridge(TriangleMesh(hull.vertices, hull.faces), (0.03 + bulge) * ring[0],
-                          along / np.linalg.norm(along), depth) == [False, told, True]
+    assert beside_a_ridge(mesh, (0.03 + bulge) * ring[0], along / np.linalg.norm(along),
+                          depth) == [False, told, True]
+
+
+def test_beside_blunt_edges_of_a_polyhedron_nothing_is_a_guess():
+    """The same prism with flat ends: its few corners have most of what it turns by."""
+    mesh, ring = ringed(8, ((-0.04, 0.0), (-0.013, 6e-3), (0.013, 6e-3), (0.04, 0.0)))
+    along, edges = ring[1] - ring[0], BodyEdges(mesh)
+    assert beside_a_ridge(mesh, 0.036 * ring[0], along / np.linalg.norm(along),
+                          1e-3) == [False, True, True]
+    triangles = edges.triangles_at(mesh.vertices[mesh.faces].mean(axis=1))
+    assert not edges.are_guessed(triangles, np.eye(len(triangles)), np.full(
+        len(triangles), 1e-6)).any()
 
 
 @pytest.mark.parametrize('edge_length, depth, guessed', [
