@@ -323,8 +323,10 @@ def test_what_is_pressed_over_an_edge_is_told_where_a_corner_bears_little(block,
     x, y, z = 0.5 * np.array(BLOCK)
     points = np.array([[x - 1e-3, y - 4e-3, z], [x, y - 4e-3, z - 1e-3], [x - 1e-3, y, z - 1e-3]])
     shares = np.array([0.5 - 0.5 * third, 0.5 - 0.5 * third, third])
-    assert_allclose(body.edges.shares_at_corners(body.edges.triangles_at(points), shares[None]),
-                    [third], atol=1e-12)
+    triangles, push = body.edges.triangles_at(points), np.array([[-0.5, 0.7071, -0.5]])
+    for way, part in ((push, 0.5), (np.array([[-0.7071, 0.0, -0.7071]]), 1.0)):
+        assert_allclose(body.edges.shares_at_corners(triangles, shares[None], way),
+                        [part * third], atol=1e-4)
     results = SimpleNamespace(
         points=np.array([[x, y - 8e-3, z]]), normals=np.array([[-0.7071, 0.0, -0.7071]]),
         radii=np.array([5e-3]), indentations=np.array([1e-3]), rows=np.zeros(1, int),

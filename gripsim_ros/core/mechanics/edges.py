@@ -5,7 +5,7 @@ import numpy as np
 from ..arrays import Array, BoolArray, IntArray
 from ..batches import PATCH_GUESSED, PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE
 from ..bodies import TriangleMesh
-from ..bodies.mesh import SMOOTH_ANGLE
+from ..bodies.mesh import SMOOTH_ANGLE, unit_rows
 from ..contact.geometry.closest_point import closest_points
 from ..contact.geometry.contact_mesh import ContactMesh
 from .boundary_elements.body_compliance import BodyCompliance
@@ -37,8 +37,8 @@ OVER_TURN = np.deg2rad(95.0)
 #: force, over the largest there is, as what others do to the body adds up in small ones [-].
 OVER_RADII, OVER_SHARE = 0.8, 0.6
 #: Share of a contact's force that may be pushed askew of its main face, or bear beyond it, for an
-#: edge to be beside it, or beyond both sides of the edge that it is over; least cosine to the main
-#: face's normal of what is on it [-].
+#: edge to be beside it, or be borne along other sides than both of the edge that it is over; least
+#: cosine to the main face's normal of what is on it [-].
 MOST_ASIDE, ON_FACE = 0.1, np.cos(np.deg2rad(30.0))
 
 #: Least number that is divided by.
@@ -122,11 +122,31 @@ class BodyEdges:
         sums = loads @ self._guesses[self.surface.tree.faces[triangles]]
         return np.asarray(sums > MOST_GUESSED * indentations * loads.sum(axis=1))
 
-    def shares_at_corners(self, triangles: IntArray, loads: Array) -> Array:
-        """Return the share (p,) of each contact's force beyond the two sides that bear most."""
+    def shares_at_corners(self, triangles: IntArray, loads: Array, pushes: Array) -> Array:
+        """
+        Return the share of each contact's force that sides beyond two bear along themselves.
+
+        Parameters
+        ----------
+        triangles : (k,) int
+            Under the nodes: ``triangles_at``.
+        loads, pushes : (p, k) float, (p, 3) float
+            Forces of each contact on them [N], and the unit way in which it pushes.
+
+        Returns
+        -------
+        (p,) float
+            Of the sides but the two that bear most: their forces by the squared sine of what
+            they lean from the push.
+        """
+        corners = self.surface.tree.corners[triangles]
+        faces = unit_rows(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
         _, sides = np.unique(self.surface.surface.sides[triangles], return_inverse=True)
-        borne = np.sort(loads @ np.eye(sides.max(initial=0) + 1)[sides], axis=1)
-        return np.asarray(borne[:, :-2].sum(axis=1) / np.maximum(loads.sum(axis=1), TINY))
+        of_side = np.eye(sides.max(initial=0) + 1)[sides]
+        along = loads * (1.0 - (pushes @ faces.T) ** 2) @ of_side
+        order = np.argsort(loads @ of_side, axis=1)[:, :-2]
+        return np.asarray(np.take_along_axis(along, order, axis=1).sum(axis=1)
+                          / np.maximum(loads.sum(axis=1), TINY))
 
     def are_told_over(self, points: Array, radii: Array, indentations: Array, forces: Array
                       ) -> BoolArray:
@@ -270,7 +290,7 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
         beside = known & (shares_aside(compliance, results, points, loads) <= MOST_ASIDE)
         across = edges.are_told_over(results.points, results.radii, results.indentations,
                                      results.forces)
-        across &= edges.shares_at_corners(triangles, loads) <= MOST_ASIDE
+        across &= edges.shares_at_corners(triangles, loads, results.normals) <= MOST_ASIDE
         known = np.where(over, beside | across, known)
     return np.where(press_alone(links) & known & ~guessed,
                     flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
