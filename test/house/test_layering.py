@@ -24,7 +24,7 @@ LAYERS = {
     'core.contact.backends': 'convex < common_plane < find_contacts',
     'core.mechanics': (
         'quadratic_elements < boundary_elements, finite_strain, published, stability < contact '
-        '< deformation < edges, options < body < indentation, state_builder < stage '
+        '< deformation < edges, options < body < following, indentation, state_builder < stage '
         '< published_stage'),
     'core.mechanics.boundary_elements': (
         'edge_collapse, node_count, quadrature < integrals, remesh, substructures '

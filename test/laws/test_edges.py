@@ -245,6 +245,25 @@ def test_what_a_main_face_does_not_bear_as_pushed_is_what_leans_and_what_is_beyo
     assert_allclose(found, [aside], atol=1e-4)
 
 
+def narrowed(bulge):
+    """
+    Return rings (height, radius beyond 30 mm) [m] of a prism whose middle bulges.
+
+    Its ends narrow, so that no corner turns by 30 degrees and it is no polyhedron.
+    """
+    return ((-0.05, -0.006), (-0.04, 0.0), (-0.013, bulge), (0.013, bulge), (0.04, 0.0),
+            (0.05, -0.006))
+
+
+def ringed(sections, rings):
+    """Return the hull of rings of points (height, radius beyond 30 mm), and the unit ring."""
+    turns = 2.0 * np.pi * np.arange(sections) / sections
+    ring = np.column_stack([np.cos(turns), np.sin(turns), 0.0 * turns])
+    hull = trimesh.Trimesh(np.concatenate([(0.03 + more) * ring + [0.0, 0.0, z]
+                                           for z, more in rings]), process=False).convex_hull
+    return TriangleMesh(hull.vertices, hull.faces), ring
+
+
 def beside_a_ridge(mesh, ridge, along, depth):
     """Return if contacts are told 0.2, 0.7 and 1.2 distances of nodes from a ridge."""
     body = ElasticBody(GraspObject(mesh, Material(1e6, 0.4, 500.0, 0.5)), MechanicsOptions(
@@ -262,14 +281,21 @@ def beside_a_ridge(mesh, ridge, along, depth):
 def test_blunt_edges_of_sides_curved_for_an_indentation_are_told_from_afar_alone(
         sections, bulge, depth, told):
     """Prisms whose middle bulges: of two triangles a side, so that how they curve is a guess."""
-    turns = 2.0 * np.pi * np.arange(sections) / sections
-    ring = np.column_stack([np.cos(turns), np.sin(turns), 0.0 * turns])
-    corners = np.concatenate([(0.03 + more) * ring + [0.0, 0.0, z] for z, more in (
-        (-0.04, 0.0), (-0.013, bulge), (0.013, bulge), (0.04, 0.0))][::1 if bulge else 3])
-    hull = trimesh.Trimesh(corners, process=False).convex_hull
+    mesh, ring = ringed(sections, narrowed(bulge)[slice(None) if bulge else slice(1, 5, 3)])
     along = ring[1] - ring[0]
-    assert beside_a_ridge(TriangleMesh(hull.vertices, hull.faces), (0.03 + bulge) * ring[0],
-                          along / np.linalg.norm(along), depth) == [False, told, True]
+    assert beside_a_ridge(mesh, (0.03 + bulge) * ring[0], along / np.linalg.norm(along),
+                          depth) == [False, told, True]
+
+
+def test_beside_blunt_edges_of_a_polyhedron_nothing_is_a_guess():
+    """The same prism with flat ends: its few corners have most of what it turns by."""
+    mesh, ring = ringed(8, ((-0.04, 0.0), (-0.013, 6e-3), (0.013, 6e-3), (0.04, 0.0)))
+    along, edges = ring[1] - ring[0], BodyEdges(mesh)
+    assert beside_a_ridge(mesh, 0.036 * ring[0], along / np.linalg.norm(along),
+                          1e-3) == [False, True, True]
+    triangles = edges.triangles_at(mesh.vertices[mesh.faces].mean(axis=1))
+    assert not edges.are_guessed(triangles, np.eye(len(triangles)), np.full(
+        len(triangles), 1e-6)).any()
 
 
 @pytest.mark.parametrize('edge_length, depth, guessed', [
@@ -297,8 +323,10 @@ def test_what_is_pressed_over_an_edge_is_told_where_a_corner_bears_little(block,
     x, y, z = 0.5 * np.array(BLOCK)
     points = np.array([[x - 1e-3, y - 4e-3, z], [x, y - 4e-3, z - 1e-3], [x - 1e-3, y, z - 1e-3]])
     shares = np.array([0.5 - 0.5 * third, 0.5 - 0.5 * third, third])
-    assert_allclose(body.edges.shares_at_corners(body.edges.triangles_at(points), shares[None]),
-                    [third], atol=1e-12)
+    triangles, push = body.edges.triangles_at(points), np.array([[-0.5, 0.7071, -0.5]])
+    for way, part in ((push, 0.5), (np.array([[-0.7071, 0.0, -0.7071]]), 1.0)):
+        assert_allclose(body.edges.shares_at_corners(triangles, shares[None], way),
+                        [part * third], atol=1e-4)
     results = SimpleNamespace(
         points=np.array([[x, y - 8e-3, z]]), normals=np.array([[-0.7071, 0.0, -0.7071]]),
         radii=np.array([5e-3]), indentations=np.array([1e-3]), rows=np.zeros(1, int),
@@ -328,8 +356,11 @@ def test_the_faces_of_a_bent_bar_go_along_themselves_as_its_sections_turn(share)
     # Moments grow by force / 2 along each arm and are even between both middle forces.
     arm, inertia = 0.5 * span - begin, side ** 4 / 12.0
     turns = 0.5 * force * arm / (modulus * inertia) * np.array([begin, begin + 0.5 * arm])
-    assert_allclose(found, 0.5 * side * np.repeat(turns, 2), rtol=RTOL_BEAM,
-                    atol=RTOL_BEAM * 0.5 * side * turns[1])
+    assert_allclose(np.linalg.norm(found, axis=1), 0.5 * side * np.repeat(turns, 2),
+                    rtol=RTOL_BEAM, atol=RTOL_BEAM * 0.5 * side * turns[1])
+    # Away from the middle on the face that is stretched, that of the middle forces' push.
+    outwards = found[2:, 0] * points[2:, 0]
+    assert (outwards > 0.0).all() or (outwards < 0.0).all()
 
 
 #: Where three fingers press an L (`random 37` of the benchmarks), against its middle [m].

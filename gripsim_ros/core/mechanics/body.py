@@ -150,11 +150,14 @@ class ContactProblem:
         Known from geometry.
     thickness : (p,) float
         Of the object through each [m].
+    moved : (p, 3) float, optional
+        Way along itself of the surface that each was found by [m].
     """
 
     nodes: PatchNodes
     flags: IntArray
     thickness: Array
+    moved: Array | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +281,8 @@ def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, Layer
                            body.extents(results.points, results.normals), options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = edge_flags(body.edges, compliance, results, links, flags, solution, nodes)
+        flags = edge_flags(body.edges, compliance, results, links, flags, solution, nodes,
+                           None if contact.moved is None else contact.moved[results.rows])
         flags = _near_flags(results, links, flags)
     return LoadedPatches(solution, results, links, flags)
 

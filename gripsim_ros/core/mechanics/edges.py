@@ -5,7 +5,7 @@ import numpy as np
 from ..arrays import Array, BoolArray, IntArray
 from ..batches import PATCH_GUESSED, PATCH_OVER_EDGE, PATCH_REACHES_OBJECT_EDGE
 from ..bodies import TriangleMesh
-from ..bodies.mesh import SMOOTH_ANGLE
+from ..bodies.mesh import SMOOTH_ANGLE, unit_rows
 from ..contact.geometry.closest_point import closest_points
 from ..contact.geometry.contact_mesh import ContactMesh
 from .boundary_elements.body_compliance import BodyCompliance
@@ -29,14 +29,16 @@ EDGE_SPACINGS, EDGE_RADII = 1.1, 0.9
 #: that cuts it in the middle goes over 2 / pi of that of its area, at 1.5 of the mean pressure at
 #: most, so that a tenth of the force is met or missed [-].
 MAX_SIDEWAYS = 0.1
+#: Largest way of the surface along itself under a contact at an edge, over its indentation [-].
+MAX_FOLLOWED = 0.8
 #: Largest turn of an edge that a link may press over; blunt ones it may not, nor grooves [rad].
 OVER_TURN = np.deg2rad(95.0)
 #: Of a link that may: largest way of its centre of pressure from an edge, over its radius; least
 #: force, over the largest there is, as what others do to the body adds up in small ones [-].
 OVER_RADII, OVER_SHARE = 0.8, 0.6
 #: Share of a contact's force that may be pushed askew of its main face, or bear beyond it, for an
-#: edge to be beside it, or beyond both sides of the edge that it is over; least cosine to the main
-#: face's normal of what is on it [-].
+#: edge to be beside it, or be borne along other sides than both of the edge that it is over; least
+#: cosine to the main face's normal of what is on it [-].
 MOST_ASIDE, ON_FACE = 0.1, np.cos(np.deg2rad(30.0))
 
 #: Least number that is divided by.
@@ -51,14 +53,19 @@ class BodyEdges:
     ----------
     mesh : TriangleMesh
         Closed.
+
+    Attributes
+    ----------
+    surface : ContactMesh
+        The body's own.
     """
 
     def __init__(self, mesh: TriangleMesh) -> None:
-        self._curved, faces = ContactMesh(mesh), mesh.edge_faces
+        self.surface, faces = ContactMesh(mesh), mesh.edge_faces
         sides, self._guesses = np.empty(len(mesh.faces), np.int64), np.empty(len(mesh.faces))
-        sides[self._curved.tree.faces] = self._curved.surface.sides
+        sides[self.surface.tree.faces] = self.surface.surface.sides
         sharp = sides[faces[:, 0]] != sides[faces[:, 1]]
-        self._guesses[self._curved.tree.faces] = self._curved.surface.limits
+        self._guesses[self.surface.tree.faces] = self.surface.surface.limits
         self._guesses *= _largest_folds(mesh, ~sharp) ** 2
         ends = mesh.vertices[mesh.edges[sharp]]
         self._first, self._along = ends[:, 0], ends[:, 1] - ends[:, 0]
@@ -87,7 +94,7 @@ class BodyEdges:
 
     def triangles_at(self, points: Array) -> IntArray:
         """Return the positions (k,) in the tree of the triangles that points (k, 3) lie on."""
-        return closest_points(self._curved.tree, np.ascontiguousarray(points), np.inf)[2]
+        return closest_points(self.surface.tree, np.ascontiguousarray(points), np.inf)[2]
 
     def are_guessed(self, triangles: IntArray, loads: Array, indentations: Array) -> BoolArray:
         """
@@ -112,14 +119,34 @@ class BodyEdges:
         and its cubic is off by the fourth power. At ``SMOOTH_ANGLE`` triangles are faces of their
         own, so that the whole way is a guess: below it the square of the angle over it.
         """
-        sums = loads @ self._guesses[self._curved.tree.faces[triangles]]
+        sums = loads @ self._guesses[self.surface.tree.faces[triangles]]
         return np.asarray(sums > MOST_GUESSED * indentations * loads.sum(axis=1))
 
-    def shares_at_corners(self, triangles: IntArray, loads: Array) -> Array:
-        """Return the share (p,) of each contact's force beyond the two sides that bear most."""
-        _, sides = np.unique(self._curved.surface.sides[triangles], return_inverse=True)
-        borne = np.sort(loads @ np.eye(sides.max(initial=0) + 1)[sides], axis=1)
-        return np.asarray(borne[:, :-2].sum(axis=1) / np.maximum(loads.sum(axis=1), TINY))
+    def shares_at_corners(self, triangles: IntArray, loads: Array, pushes: Array) -> Array:
+        """
+        Return the share of each contact's force that sides beyond two bear along themselves.
+
+        Parameters
+        ----------
+        triangles : (k,) int
+            Under the nodes: ``triangles_at``.
+        loads, pushes : (p, k) float, (p, 3) float
+            Forces of each contact on them [N], and the unit way in which it pushes.
+
+        Returns
+        -------
+        (p,) float
+            Of the sides but the two that bear most: their forces by the squared sine of what
+            they lean from the push.
+        """
+        corners = self.surface.tree.corners[triangles]
+        faces = unit_rows(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]))
+        _, sides = np.unique(self.surface.surface.sides[triangles], return_inverse=True)
+        of_side = np.eye(sides.max(initial=0) + 1)[sides]
+        along = loads * (1.0 - (pushes @ faces.T) ** 2) @ of_side
+        order = np.argsort(loads @ of_side, axis=1)[:, :-2]
+        return np.asarray(np.take_along_axis(along, order, axis=1).sum(axis=1)
+                          / np.maximum(loads.sum(axis=1), TINY))
 
     def are_told_over(self, points: Array, radii: Array, indentations: Array, forces: Array
                       ) -> BoolArray:
@@ -189,7 +216,7 @@ def _largest_folds(mesh: TriangleMesh, smooth: BoolArray) -> Array:
 def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Array,
              members: BoolArray, normals: Array) -> Array:
     """
-    Return how far the surface under each contact goes along itself, without rigid motion.
+    Return how the surface under each contact goes along itself, without rigid motion.
 
     Parameters
     ----------
@@ -205,7 +232,7 @@ def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Arr
 
     Returns
     -------
-    (p,) float
+    (p, 3) float
         Mean over the contact, weighted by its forces; 0 without [m].
     """
     used = correction.used
@@ -213,13 +240,12 @@ def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Arr
     moves = np.einsum('jia,j->ia', compliance.displacements[np.ix_(used, used)],
                       loads.sum(axis=0) / correction.modulus, dtype=float)
     means = loads @ moves / np.maximum(loads.sum(axis=1), TINY)[:, None]
-    along = means - (means * normals).sum(axis=1)[:, None] * normals
-    return np.asarray(np.linalg.norm(along, axis=1))
+    return np.asarray(means - (means * normals).sum(axis=1)[:, None] * normals)
 
 
 def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResultants,
-               links: IntArray, flags: IntArray, solution: ContactForces, nodes: PatchNodes
-               ) -> IntArray:
+               links: IntArray, flags: IntArray, solution: ContactForces, nodes: PatchNodes,
+               followed: Array | None = None) -> IntArray:
     """
     Return flags without those of edges that the body's own compliance tells.
 
@@ -236,6 +262,8 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
         By this compliance.
     nodes : PatchNodes
         Which it is of.
+    followed : (p, 3) float, optional
+        Ways of the surface along itself that the contacts were found by; none without [m].
 
     Returns
     -------
@@ -256,16 +284,36 @@ def edge_flags(edges: BodyEdges, compliance: BodyCompliance, results: PatchResul
         return flags
     known = edges.are_told(results.points, results.radii, results.indentations, compliance)
     if (moved := solution.correction) is not None:
-        slides = sideways(compliance, moved, solution.forces, own, results.normals)
-        known &= slides <= MAX_SIDEWAYS * results.radii
+        known &= are_followed(
+            sideways(compliance, moved, solution.forces, own, results.normals), followed, results)
     if over.any():
         beside = known & (shares_aside(compliance, results, points, loads) <= MOST_ASIDE)
         across = edges.are_told_over(results.points, results.radii, results.indentations,
                                      results.forces)
-        across &= edges.shares_at_corners(triangles, loads) <= MOST_ASIDE
+        across &= edges.shares_at_corners(triangles, loads, results.normals) <= MOST_ASIDE
         known = np.where(over, beside | across, known)
     return np.where(press_alone(links) & known & ~guessed,
                     flags & ~(PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE), flags)
+
+
+def are_followed(slides: Array, followed: Array | None, results: PatchResultants) -> BoolArray:
+    """
+    Return which contacts are where the surface has gone.
+
+    Parameters
+    ----------
+    slides, followed : (p, 3) float
+        Ways of the surface along itself, and those that contacts were found by [m].
+    results : PatchResultants
+
+    Returns
+    -------
+    (p,) bool
+        What is left is short for the contact, and the way is for its indentation.
+    """
+    left = slides if followed is None else slides - followed
+    return np.asarray((np.linalg.norm(left, axis=1) <= MAX_SIDEWAYS * results.radii)
+                      & (np.linalg.norm(slides, axis=1) <= MAX_FOLLOWED * results.indentations))
 
 
 def shares_aside(compliance: BodyCompliance, results: PatchResultants, points: Array,

@@ -20,6 +20,7 @@ from .contact.patch_resultants import (
     PatchResultants, max_normal_forces, shared_force_limits)
 from .deformation.deformed_surface import DeformedSurface
 from .deformation.metrics import measure_deformation
+from .following import follow_surface
 from .stability.grasp_forces import force_space, MinimalForces, solve_in_space
 from .stability.stability import StabilityVerdict, judge_stability, motion_at
 from .state_builder import StateBuilder
@@ -93,6 +94,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     if not patches.results.count:
         return
     body.warm_starts.store(palm, nodes, patches.solution)
+    contact, patches = follow_surface(body, hand, asked, i, contact, patches)
     grasp = contact_set(body, hand, patches)
     torque_map = joint_torque_map(hand, asked.joint_positions[i], palm, patches.links,
                                   grasp.points)

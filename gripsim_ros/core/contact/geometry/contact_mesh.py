@@ -10,7 +10,7 @@ from ...arrays import Array, IntArray
 from ...bodies import TriangleMesh
 from ...bodies.oriented_box import OrientedBox, fit_oriented_box, refit_oriented_box
 from ...bodies.topology import used_vertices
-from .curved_surface import CurvedSurface, build_curved_surface
+from .curved_surface import CurvedSurface, build_curved_surface, is_polyhedron
 from .flat_tree import FlatTree, flatten_tree, refit_flat_tree
 from .vp_tree import VpTree, build_vp_tree, refit_vp_tree
 
@@ -72,6 +72,11 @@ class ContactMesh:
     def surface(self) -> CurvedSurface:
         """Return the curved surface over the triangles, in the tree's order."""
         return build_curved_surface(self.mesh, self.tree)
+
+    @cached_property
+    def has_flat_faces(self) -> bool:
+        """Return whether the mesh is a polyhedron, whose surface its triangles are."""
+        return is_polyhedron(self.mesh)
 
     @cached_property
     def bulge(self) -> float:

@@ -3,7 +3,7 @@ A curved surface through the vertices of a mesh, for nodes between them.
 
 Facets of a scan sag by more than a gentle indentation. Each triangle carries the
 cubic of a curved PN triangle over it; it is flat across the body's own edges and on
-plane faces, however smooth their surroundings.
+plane faces, however smooth their surroundings. A polyhedron is taken at its word.
 """
 
 from typing import NamedTuple
@@ -32,6 +32,9 @@ PLANE_WIDTH_RATIO = 3.0
 MIN_SLOPE = 0.1
 #: Largest bulge over the rise of an arc on the longest edge that counts as curvature [-].
 BULGE_RATIO = 2.0
+#: Angle by which the faces round a corner fall short of a plane, from which on a polyhedron has
+#: it [rad]; share that such corners have of what a polyhedron's turn [-].
+CORNER_ANGLE, CORNER_SHARE = SMOOTH_ANGLE, 2.0 / 3.0
 
 
 #: Corners that the control points on the edges are near to, and those at the edges' other ends.
@@ -75,13 +78,47 @@ def build_curved_surface(mesh: TriangleMesh, tree: VpTree) -> CurvedSurface:
     -----
     Source: Vlachos et al., Curved PN triangles, 2001. Departures: normals round a whole
     vertex are weighted as by Max (1999), which is exact on spheres; plane faces of the
-    body keep their normal; the bulge is limited (``docs/model/contact.md``).
+    body keep their normal; the bulge is limited, and polyhedra have none
+    (``docs/model/contact.md``).
     """
-    normals = _corner_normals(mesh)
+    flat = is_polyhedron(mesh)
+    normals = np.repeat(mesh.face_normals[:, None], 3, axis=1) if flat else _corner_normals(mesh)
     order = tree.faces
     normals = normals[order]
     return CurvedSurface(normals, _bulge_limits(read_only(tree.corners), read_only(normals)),
                          joined_sides(mesh)[order].astype(np.int64))
+
+
+def is_polyhedron(mesh: TriangleMesh) -> bool:
+    """
+    Return whether a mesh is a polyhedron, not samples of something round.
+
+    Parameters
+    ----------
+    mesh : TriangleMesh
+
+    Returns
+    -------
+    bool
+        Two thirds of what the corners of a closed mesh turn by are at sharp ones.
+
+    Notes
+    -----
+    The angles by which the faces round the corners of a closed body fall short of a plane add
+    up to 720 degrees (Descartes). Samples of a round surface have a little at each of them, the
+    hull of few points most at some. Own rule.
+    """
+    if not mesh.is_closed:
+        return False
+    ways = [mesh.vertices[mesh.faces[:, (k + 1) % 3]] - mesh.vertices[mesh.faces[:, k]]
+            for k in range(3)]
+    turns = np.full(len(mesh.vertices), 2.0 * np.pi)
+    for k in range(3):
+        out, back = ways[k], -ways[k - 1]
+        np.subtract.at(turns, mesh.faces[:, k], np.arctan2(
+            lengths(np.cross(out, back)), (out * back).sum(axis=1)))
+    turns = np.abs(turns[np.unique(mesh.faces)])
+    return bool(turns[turns > CORNER_ANGLE].sum() > CORNER_SHARE * turns.sum())
 
 
 def _corner_normals(mesh: TriangleMesh) -> Array:

@@ -280,20 +280,25 @@ def _joined_over_edges(pair: _Pair, region: Region, patches: list[Patch]) -> lis
     for group in np.unique(groups):
         members = [found[k] for k in np.flatnonzero(groups == group)]
         if len({patch.side for patch in members}) > 1:
-            joined.append(_join(members, way))
+            joined.append(_join(members, way, pair.body.has_flat_faces))
     return joined + [patch for patch in patches if not any(
         _is_beside(patch.points[patch.depths > 0.0], patch, other) for other in joined)]
 
 
-def _join(patches: list[Patch], way: Array) -> Patch:
-    """Return one patch of those on both sides of an edge; thickness is that of the widest."""
+def _join(patches: list[Patch], way: Array, flat: bool) -> Patch:
+    """
+    Return one patch of those on both sides of an edge; thickness is that of the widest.
+
+    Flat faces that lean from each other have blunt edges: no spread of a side's own normals.
+    """
     points, areas, depths = (np.concatenate([getattr(patch, name) for patch in patches])
                              for name in ('points', 'areas', 'depths'))
     main = max(patches, key=lambda patch: float(
         patch.areas @ np.maximum(patch.depths, 0.0) * (patch.direction @ way)))
     flags = main.flags | PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE
     # Of sides that are curved themselves: what they turn at the edge is no spread.
-    flags |= int(any(patch.flags & PATCH_SPREAD for patch in patches)) * PATCH_SPREAD
+    spread = any(patch.flags & PATCH_SPREAD for patch in patches) and not flat
+    flags = flags & ~PATCH_SPREAD | int(spread) * PATCH_SPREAD
     return Patch(points, np.tile(way, (len(points), 1)), areas, depths, main.thickness, flags,
                  main.side, way)
 

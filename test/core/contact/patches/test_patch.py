@@ -5,9 +5,10 @@ from hypothesis import strategies as st
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+import trimesh
 
 from gripsim_ros.core.batches import (PATCH_COARSE, PATCH_OVER_EDGE, PATCH_REACHES_LINK_EDGE,
-                                      PATCH_REACHES_OBJECT_EDGE, PATCH_THROUGH)
+                                      PATCH_REACHES_OBJECT_EDGE, PATCH_SPREAD, PATCH_THROUGH)
 from gripsim_ros.core.bodies import TriangleMesh, shapes
 from gripsim_ros.core.contact import (
     ContactMesh, MeshIndenter, PatchOptions, PunchIndenter, sample_patch, SphereIndenter)
@@ -188,6 +189,32 @@ def test_the_corner_of_a_box_is_one_patch_of_three_sides_where_asked():
     on = np.abs(patch.points[loaded(patch)] - corner) < ATOL_ROUNDOFF
     assert on.any(axis=0).all()
     np.testing.assert_allclose(patch.direction, -out, rtol=0.0, atol=ATOL_NORMAL)
+
+
+def fan(turn):
+    """Return a bar along y, 60 mm wide, under facets that turn by an angle, an edge at its end."""
+    ways = np.array([0.0, 1.0, 2.0, 3.0, 3.0 + 60.0 / turn]) * np.deg2rad(turn)
+    steps = np.array([0.02, 0.003, 0.003, 0.003, 0.03])
+    section = np.concatenate([[[0.0, 0.0]], np.cumsum(
+        steps[:, None] * np.column_stack([np.cos(ways), -np.sin(ways)]), axis=0)])
+    section = np.concatenate([section, [[0.0, section[-1, 1]]]])
+    hull = trimesh.Trimesh(np.concatenate([np.insert(section, 1, y, axis=1) for y in (
+        -0.03, 0.03)]), process=False).convex_hull
+    return ContactMesh.from_arrays(hull.vertices, hull.faces), section
+
+
+@pytest.mark.parametrize('flat', [True, False])
+def test_facets_that_turn_are_no_spread_where_they_are_the_bodys_own(flat):
+    """A ball over a fan of facets at an edge; a polyhedron has its folds as blunt edges."""
+    mesh, section = fan(20.0)
+    assert mesh.has_flat_faces
+    vars(mesh)['has_flat_faces'] = flat
+    middle = np.array([section[4, 0], 0.0, section[4, 1]])
+    out = np.array([np.sin(np.deg2rad(70.0)), 0.0, np.cos(np.deg2rad(70.0))])
+    patch, = sample_patch(mesh, SphereIndenter(0.02), transform(
+        np.eye(3), middle + (0.02 - 6e-3) * out), over_edges=True)
+    assert patch.flags & PATCH_OVER_EDGE
+    assert bool(patch.flags & PATCH_SPREAD) == (not flat)
 
 
 @pytest.mark.parametrize('x', [0.0, 0.017])
