@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...library.squeezing.grip_model import GripModel
-from ...library.squeezing.palpated import WORST_ERROR
 from .options import PalpationOptions
 
 Array = NDArray[np.float64]
@@ -52,9 +51,8 @@ def expected_error(model: GripModel, believed: float, options: PalpationOptions,
     ``joint_resolution`` while fingers press as far as the object bears and ``most_strain``
     allows. Other parameters as of ``harmless_force``.
     """
-    errors = [error_at(model, share * believed, options, max_pressure, max_grip)
-              for share in TOLD]
-    return float(np.mean([USELESS if error > WORST_ERROR else error for error in errors]))
+    return float(np.mean([min(USELESS, error_at(model, share * believed, options, max_pressure,
+                                                max_grip)) for share in TOLD]))
 
 
 def error_at(model: GripModel, modulus: float, options: PalpationOptions, max_pressure: float,
