@@ -20,7 +20,9 @@ from gripsim_ros.core.bodies import GraspObject, Material
 from gripsim_ros.core.bodies.shapes import box, sphere
 from gripsim_ros.hardware.sim.elements import LINEAR_SLOPES, stiffness_matrix
 from gripsim_ros.hardware.sim.options import default_options
+from gripsim_ros.hardware.sim.soft.body import SoftBody
 from gripsim_ros.hardware.sim.soft.contacts import SoftContacts
+from gripsim_ros.hardware.sim.soft.neo_hookean import NeoHookean
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
 from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
 
@@ -137,10 +139,11 @@ class FlexPress:
         nodes = [self.model.body(node_name(i)) for i in range(len(soft.nodes))]
         self._nodes = np.array([node.id for node in nodes])
         self._dofs = np.concatenate([int(n.dofadr[0]) + np.arange(3) for n in nodes])
-        self._yielding = SoftContacts(
+        contacts = SoftContacts(
             self.model, self.soft, mesh, modulus, POISSON_RATIO,
             dict.fromkeys(PADS, sphere(pad_radius, 0.1 * pad_radius) if pad == 'ball' else box(
                 2.0 * np.array([*PLATE, pad_radius])))) if yielding else None
+        self._body = SoftBody(self.model, NeoHookean(self.model, modulus, POISSON_RATIO), contacts)
         self._height = float(soft.nodes[:, 2].max()) if height is None else height
         self._place(0.0)
         mujoco.mj_forward(self.model, self.data)
@@ -163,19 +166,15 @@ class FlexPress:
         return found
 
     def _step(self) -> None:
-        if self._yielding is None:
-            self._mujoco.mj_step(self.model, self.data)
-            return
-        self._mujoco.mj_step1(self.model, self.data)
-        touching = []
+        self._body.step(self.data, self._touching, lambda: np.eye(4))
+
+    def _touching(self):
+        """Yield link, geom, sign of the force on the link and number of each contact."""
         for i, contact in enumerate(self.data.contact):
             side = int(contact.geom[1] >= 0)
             geom = int(contact.geom[side])
             name = PADS[int(self.model.geom_bodyid[geom] == self.model.body(PADS[1]).id)]
-            touching.append((name, geom, 2.0 * side - 1.0, i))
-        self._yielding.give_way(self.data, touching, np.eye(4))
-        self._mujoco.mj_step2(self.model, self.data)
-        self._yielding.remember(self.data)
+            yield name, geom, 2.0 * side - 1.0, i
 
     def _calm(self, share: float) -> None:
         """Damp the nodes and take away rigid motion: between two balls a body is unstable."""

@@ -17,7 +17,7 @@ from .hand_model import damping_times, mimic_rows
 from .options import SimulationError, SimulationOptions
 from .palm import PalmGuide
 from .setpoints import SetpointFollower
-from .soft.contacts import soft_contacts_of, SoftContacts
+from .soft.body import soft_body_of, SoftBody
 from .world_model import (
     OBJECT, PALM_TARGET, SoftMesh, add_object, add_obstacles, hand_world, nearest_motion,
     node_name)
@@ -101,7 +101,7 @@ class World:
             raise SimulationError(f'MuJoCo refuses the model: {error}') from error
         self.data = mujoco.MjData(self.model)
         self._index(hand)
-        self._yielding = self._soft_contacts()
+        self._yielding = self._soft_body()
         self.arm = None if arm is None else SimulatedArm(arm, self.model, self.data)
         self.lifted, self._lifted_at = False, 0.0
         self.setpoints = np.array(joints, float)
@@ -175,20 +175,17 @@ class World:
         self._advance()
         self._touches = None
 
-    def _soft_contacts(self) -> SoftContacts | None:
+    def _soft_body(self) -> SoftBody | None:
         if self.soft is None or self.grasp_object is None:
             return None
-        return soft_contacts_of(self.model, self.soft, self.grasp_object, self.hand, self.options)
+        return soft_body_of(self.model, self.soft, self.grasp_object, self.hand, self.options)
 
     def _advance(self) -> None:
         """Go on by one time step; a soft object yields where links touch it."""
         if self._yielding is None:
             self._mujoco.mj_step(self.model, self.data)
             return
-        self._mujoco.mj_step1(self.model, self.data)
-        self._yielding.give_way(self.data, self._touching_links(), self.T_world_object)
-        self._mujoco.mj_step2(self.model, self.data)
-        self._yielding.remember(self.data)
+        self._yielding.step(self.data, self._touching_links, lambda: self.T_world_object)
 
     def _touching_links(self) -> Iterator[tuple[str, int, float, int]]:
         """Yield link, geom, sign of the force on the link and number of contacts that count."""

@@ -9,6 +9,8 @@ from ...core.arrays import Array
 from ...core.bodies import GraspObject
 from ...core.errors import TaskError
 from ...core.hand import HandModel, forward_kinematics
+from ...core.mechanics.body import ElasticBody
+from ...core.planning.closing.knowledge import HeldGrasp
 from ...core.planning.closing.grasp_state import GraspState, sums_by_link
 from ...core.transforms import apply, inverse, rotate
 from ..in_process import mechanics_options
@@ -20,9 +22,10 @@ from .sticking import GripContacts, sticking_shares
 MODULI = np.geomspace(2e3, 2e7, 9)
 #: Ways of the table over the longest [-].
 SHARES = np.geomspace(0.02, 1.0, 10)
-#: Way over the longest at which pads' points and forces are taken.
-MIDDLE = 0.4
-#: Part of the closing beyond the touch that tells how pads move [-].
+#: Way over the longest at which pads' points and forces are taken for all ways: the geometric
+#: middle of the table. Deep in a body forces lean, and pads touch elsewhere.
+MIDDLE = 0.14
+#: Part of the closing that tells how pads move [-].
 CLOSED = 1e-3
 #: Joints are moved by this for the way's derivatives [rad].
 JOINT_STEP = 1e-5
@@ -221,43 +224,51 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
                            held.state.peak_pressures.max(),
                            held.balanced and held.state.quantitative,
-                           sums_by_link(grip[0], held.state, held.state.areas)))
+                           _contacts_of(squeeze, T_object_palm, held, fraction)))
         table.append(points)
     model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
     known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
-    areas = np.array([[point[4] for point in row] for row in table])
-    return _with_friction(model, squeeze, T_object_palm, areas) if known else model
+    contacts = [[point[4] for point in row] for row in table]
+    return _with_friction(model, squeeze.body, contacts) if known else model
 
 
-def _with_friction(model: GripModel, squeeze: HandSqueeze, T_object_palm: Array, areas: Array
+def _with_friction(model: GripModel, body: ElasticBody, table: list[list[GripContacts]]
                    ) -> GripModel:
     """
     Return the model of a grip whose pads stick as far as friction lets them.
 
-    Of each link's contact at each modulus and way the area is given, (m or 1, n, k) [m^2].
+    The contacts are those at each modulus (or one, which serves for all) and way.
     """
-    before, after = (forward_kinematics(squeeze.hand, squeeze.joints_at(fraction)[None])[0]
-                     for fraction in (0.0, CLOSED))
-    points, moved = (np.array([apply(T_object_palm @ poses[link], point[None])[0] for link, point
-                               in zip(model.links, model.points_link)])
-                     for poses in (before, after))
-    directions, moves = rotate(T_object_palm, model.directions), moved - points
-    radii = np.broadcast_to(np.sqrt(areas / np.pi), (len(model.moduli), *areas.shape[1:]))
-    material, forces, pressures, sticking, ratios = squeeze.body.material, [], [], [], []
-    for modulus, ways, row, pressed, wide in zip(model.moduli, model.ways, model.forces,
-                                                 model.pressures, radii):
-        slopes = np.gradient(row, ways)
-        held, stuck = sticking_shares(
-            squeeze.body, GripContacts(points, directions, moves, wide),
-            modulus / material.youngs_modulus / slopes)
-        grown = held[0] * row[0] + np.append(0.0, np.cumsum(held[1:] * np.diff(row)))
-        logs, places = np.log(row), np.log(grown)
+    forces, pressures, sticking, ratios = [], [], [], []
+    for row, (modulus, ways, free, pressed) in enumerate(zip(
+            model.moduli, model.ways, model.forces, model.pressures)):
+        compliances = modulus / body.material.youngs_modulus / np.gradient(free, ways)
+        shares = [sticking_shares(body, contacts, compliances[[k]])
+                  for k, contacts in enumerate(table[row % len(table)])]
+        held, stuck = np.concatenate(shares, axis=1)
+        grown = held[0] * free[0] + np.append(0.0, np.cumsum(held[1:] * np.diff(free)))
+        logs, places = np.log(free), np.log(grown)
         forces.append(grown)
         pressures.append(np.exp(_interpolate(places, logs, np.log(pressed))))
         sticking.append(stuck)
         ratios.append(stuck / held)
     return replace(model, forces=np.array(forces), pressures=np.array(pressures),
                    sticking=np.max(sticking, axis=0), stick_over_slip=np.max(ratios, axis=0))
+
+
+def _contacts_of(squeeze: HandSqueeze, T_object_palm: Array, held: HeldGrasp, fraction: float
+                 ) -> GripContacts:
+    """Return the contacts of a grip closed by a fraction, on the object as it settled."""
+    links, points, directions = _grip_of(
+        squeeze.hand, T_object_palm, held.joint_positions, held.state)
+    poses = [forward_kinematics(squeeze.hand, joints[None])[0] for joints in (
+        held.joint_positions, squeeze.joints_at(fraction + CLOSED))]
+    before, after = (np.array([apply(T_object_palm @ pose[link], point[None])[0]
+                               for link, point in zip(links, points)]) for pose in poses)
+    settled = inverse(held.T_object_settled)
+    radii = np.sqrt(sums_by_link(links, held.state, held.state.areas) / np.pi)
+    return GripContacts(apply(settled, before), rotate(settled @ T_object_palm, directions),
+                        rotate(settled, after - before), radii[None])
 
 
 def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState

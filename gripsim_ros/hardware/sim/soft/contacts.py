@@ -7,13 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import block_diag
 
-from ....core.bodies import GraspObject, TriangleMesh
+from ....core.bodies import TriangleMesh
 from ....core.contact.geometry.ray_casting import direction_frame
-from ....core.hand import HandModel
 from ....core.numerics.complementarity import solve_complementarity
-from ..hand_model import hand_as_simulated
-from ..options import SimulationOptions
-from ..world_model import node_name, SoftMesh, true_modulus
+from ..world_model import node_name, SoftMesh
 from .mesh_compliance import MeshCompliance, Press
 from .touch_shape import Place, REACHES, TouchShape, TouchSurfaces
 
@@ -23,12 +20,6 @@ Array = NDArray[np.float64]
 MARGIN = 1.5e-3
 #: Share of the way to what is missing that is gone in a step.
 PACE = 0.5
-#: MuJoCo's tetrahedra (Saint Venant-Kirchhoff) soften as they are compressed: under even pressure
-#: p by 3/2 (p/E)^2 of the depth to which it reaches. So they yield this times (p/E*)^2 and the
-#: root of the area more: in tension 1.4 to 3 less, under balls 2.6 to 6, where meshes told.
-SOFTENING = 3.0
-#: Most of that over what they yield.
-MOST_SOFTENING = 0.3
 #: Shares of the ways to what the mesh does, whose nodes come and go at once, and to what MuJoCo's
 #: contact yields that are gone in a step. A mesh that is followed by a tenth swings.
 MESH_PACE, SOFTNESS_PACE = 0.5, 0.1
@@ -59,8 +50,6 @@ class _Touch:
     compliance: float = 0.0
     softness: float = 0.0
     depth: float = 0.0
-    #: On which tetrahedra are pressed [m^2].
-    area: float = 0.0
     #: What the body yields farther away beyond what tetrahedra do [m].
     lack: float = 0.0
     #: By how much the depth grows along the surface, in the frame of the link (3,) [-].
@@ -77,18 +66,11 @@ class _Touch:
     place: Place | None = None
     shape: TouchShape | None = None
 
-    def follow_mesh(self, compliance: float, lack: float, area: float) -> None:
+    def follow_mesh(self, compliance: float, lack: float) -> None:
         """Take what the mesh does: at once where nothing was known, else by and by."""
-        pace = MESH_PACE if self.area > 0.0 else 1.0
+        pace = MESH_PACE if self.compliance > 0.0 else 1.0
         self.compliance += pace * (compliance - self.compliance)
         self.lack += pace * (lack - self.lack)
-        self.area += pace * (area - self.area)
-
-    def yields(self, force: float, plane_modulus: float) -> float:
-        """Return how far nodes of a plane-strain modulus [Pa] yield near the contact [m]."""
-        even = self.compliance * force
-        softer = SOFTENING * (force / (plane_modulus * self.area))**2 * float(np.sqrt(self.area))
-        return even + min(MOST_SOFTENING * even, softer)
 
 
 class SoftContacts:
@@ -122,8 +104,7 @@ class SoftContacts:
         model.flex_margin[:] = MARGIN
         model.opt.jacobian = mujoco.mjtJacobian.mjJAC_SPARSE    # rows are read as such
         self._soft, self._modulus = soft, modulus
-        self._plane_modulus = modulus / (1.0 - poisson_ratio**2)
-        self._surfaces = TouchSurfaces(links, surface, soft, self._plane_modulus)
+        self._surfaces = TouchSurfaces(links, surface, soft, modulus / (1.0 - poisson_ratio**2))
         self._mesh = MeshCompliance(soft, poisson_ratio)
         self._bodies = {name: model.body(name).id for name in links}
         self._node_of = np.full(model.nv, -1)
@@ -172,11 +153,11 @@ class SoftContacts:
                               - touch.tilt)
         aside = (self._on_link(link, data, touch) - touch.place.on_link) @ touch.tilt
         distances = np.array([data.contact[i].dist for _, i in touch.contacts]) + aside
-        gap, plane_modulus = max(0.0, float(gaps @ touch.shares)), self._plane_modulus
-        way = max(0.0, touch.yields(touch.force, plane_modulus) + gap - float(distances.min()))
+        gap = max(0.0, float(gaps @ touch.shares))
+        way = max(0.0, touch.compliance * touch.force + gap - float(distances.min()))
         force = shape.law.force(way)
-        missing = max(-MARGIN, way - gap - touch.yields(force, plane_modulus)
-                      - touch.softness * force + touch.lack)
+        yielded = (touch.compliance + touch.softness) * force
+        missing = max(-MARGIN, way - gap - yielded + touch.lack)
         touch.depth += PACE * (missing - touch.depth)
         data.efc_pos[touch.rows] += np.maximum(-MARGIN, touch.depth + aside)
 
@@ -224,12 +205,12 @@ class SoftContacts:
             return
         matrices = self._mesh.compliances([one for touch in touches for one in touch.presses])
         shares = block_diag(*(touch.shares for touch in touches))
-        near, excess, products = (shares @ matrix @ shares.T for matrix in matrices)
+        near, excess = (shares @ matrix @ shares.T for matrix in matrices)
         own = np.maximum(0.0, np.diag(excess))
         lacks = (np.diag(own) - excess) @ [touch.force for touch in touches] / self._modulus
         compliances = (np.diag(near) + own) / self._modulus
-        for touch, *found in zip(touches, compliances, lacks, 1.0 / np.diag(products)):
-            touch.follow_mesh(*(float(value) for value in found))
+        for touch, compliance, lack in zip(touches, compliances, lacks):
+            touch.follow_mesh(float(compliance), float(lack))
         begin = 0
         for touch in touches:
             rows = slice(begin, begin + len(touch.presses))
@@ -313,12 +294,3 @@ def _centring_tilt(beside: Array, distances: Array, yielding: Array, shares: Arr
                                       np.argsort(distances, kind='stable'))
     slope = turning * beside.T @ borne
     return np.asarray(slope * min(1.0, STEEPEST / max(float(np.linalg.norm(slope)), 1e-12)))
-
-
-def soft_contacts_of(model, soft: SoftMesh, grasp_object: GraspObject, hand: HandModel,
-                     options: SimulationOptions) -> SoftContacts:
-    """Return the contacts of a hand's links with a soft object in a ``mujoco.MjModel``."""
-    return SoftContacts(
-        model, soft, grasp_object.mesh, true_modulus(grasp_object, options),
-        grasp_object.material.poisson_ratio,
-        {link.name: link.mesh for link in hand_as_simulated(hand).links})

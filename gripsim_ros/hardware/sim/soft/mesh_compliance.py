@@ -56,13 +56,13 @@ class MeshCompliance:
         #: Nodes that were pressed on, with the triangles that were, and their number.
         self._spots: dict[tuple[int, bytes], int] = {}
         self._spot_nodes: list[int] = []
-        #: Of each: area [m^2], and what a half-space yields under its pressure, times E* [1/m].
-        self._pressed: list[tuple[float, float]] = []
+        #: Of each: what a half-space yields under its pressure, times E* [1/m].
+        self._pressed: list[float] = []
         self._loads = [np.zeros((3 * len(elements.points), 0))
                        for elements in (self._linear, self._quadratic)]
         self._yields = [np.zeros((0, 0)), np.zeros((0, 0))]
 
-    def compliances(self, presses: Sequence[Press]) -> tuple[Array, Array, Array]:
+    def compliances(self, presses: Sequence[Press]) -> tuple[Array, Array]:
         """
         Return what a half-space yields, and what tetrahedra yield more than the body.
 
@@ -73,9 +73,6 @@ class MeshCompliance:
             [1/m].
         excess : (k, k) float
             The mesh bears its part of the modulus (``stiffening``) [1/m].
-        products : (k, k) float
-            Of the presses' pressures, the mean over both of their forces [1/m^2]: pressure as
-            square and as even presses on one over the diagonal.
         """
         numbers = [self._spots_of(press) for press in presses]
         used = np.unique(np.concatenate(numbers))       # of all that were ever pressed on
@@ -89,13 +86,12 @@ class MeshCompliance:
         rows = (3 * used[:, None] + np.arange(3)).ravel()
         linear, quadratic = (loads @ yields[np.ix_(rows, rows)] @ loads.T
                              for loads, yields in zip(directed, self._yields))
-        areas, compliances = np.array([self._pressed[spot] for spot in used]).T
+        compliances = [self._pressed[spot] for spot in used]
         nodes = self._soft.nodes[[self._spot_nodes[spot] for spot in used]]
         away = np.linalg.norm(nodes[:, None] - nodes[None], axis=2)
         far = np.divide(1.0, np.pi * away, out=np.diag(compliances), where=away > 0.0)
         near = shares[1] @ far @ shares[1].T / self._plane_modulus
-        excess = self._soft.stiffening * linear - quadratic
-        return near, excess, shares[1] / areas @ shares[1].T
+        return near, self._soft.stiffening * linear - quadratic
 
     def _spots_of(self, press: Press) -> list[int]:
         """Return the numbers of what a press presses on; it is computed when it is new."""
@@ -118,7 +114,7 @@ class MeshCompliance:
             facing = np.frombuffer(bits, dtype=bool)
             pressed, area = self._hat(node, around[facing])
             hat = HAT_COMPLIANCE if facing.all() else PART_HAT_COMPLIANCE
-            self._pressed.append((area, hat / float(np.sqrt(area))))
+            self._pressed.append(hat / float(np.sqrt(area)))
             loads[0].append(np.eye(len(self._linear.points))[node])
             loads[1].append(pressed)
         for kind, elements in enumerate((self._linear, self._quadratic)):
