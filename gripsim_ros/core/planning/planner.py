@@ -162,8 +162,9 @@ class GraspPlanner(AskAndTell):
             self.grasp_object, self.hand, self._reference, self._limits, self.options),
             self.options.heat_size)
         settling = self._followed + SPARE_GRASPS
-        pruner = Pruner(self.hand, self._reference, self.options, settling,
-                        *((MOST_ROUNDS * settling, PATCH_THIN) if self._twice else ()))
+        rounds, lifted = (MOST_ROUNDS, PATCH_THIN) if self._twice else (1, 0)
+        pruner = Pruner(self.hand, self._reference, self.options, settling, rounds * settling,
+                        lifted)
         if not self._twice:
             answer.rounds.moving = self._moving.told
         return _Search(answer, waiting, pruner, Closings(

@@ -338,11 +338,8 @@ def _predicted_contacts(plane: FingerPlane, closed_finger: ClosedFinger, pieces:
     for contact in closed_finger.contacts:
         shift = shifts[contact.segment]
         near, weights = pieces_near(pieces, shifts, contact.segment, contact.point, NORMAL_LENGTH)
-        inward = rotation @ (contact.normal @ plane.axes)
-        normal = -(weights @ mesh.face_normals[faces[near]])
-        size = math.sqrt(normal.dot(normal))
-        if normal @ inward > LEAST_COSINE * size > 0.0:
-            inward = normal / size
+        inward = _facing(-(weights @ mesh.face_normals[faces[near]]),
+                         rotation @ (contact.normal @ plane.axes))
         point = plane.origin + contact.point @ plane.axes + shift * plane.across
         predicted.append(PredictedContact(
             int(plane.links[contact.phalanx]), rotation @ point + T_object_palm[:3, 3], inward))
@@ -362,12 +359,15 @@ def _pressed_contacts(plane: FingerPlane, closed_finger: ClosedFinger,
                                 section, plane.half_width, depth)
         if found is None:
             continue
-        inward, normal = rotation @ (contact.normal @ plane.axes), -found.normal
-        size = math.sqrt(normal.dot(normal))
-        if normal @ inward > LEAST_COSINE * size > 0.0:
-            inward = normal / size
+        inward = _facing(-found.normal, rotation @ (contact.normal @ plane.axes))
         point = plane.origin + found.point @ plane.axes + found.shift * plane.across
         pressed.append(PredictedContact(
             int(plane.links[phalanx]), rotation @ point + T_object_palm[:3, 3], inward,
             found.area))
     return pressed
+
+
+def _facing(normal: Array, inward: Array) -> Array:
+    """Return a normal of any length as a unit vector, or the way of a phalanx that it opposes."""
+    size = math.sqrt(normal.dot(normal))
+    return normal / size if normal @ inward > LEAST_COSINE * size > 0.0 else inward
