@@ -143,7 +143,7 @@ class GraspEvaluator(AskAndTell):
         grasp = make_grasp(Hypothesis(i, T, 0, 0.0), held, self.hand, self._reference,
                            self.options)
         if not self._settlings.unfinished():
-            grasp = self._moving.told(grasp)
+            grasp, = self._moving.told([grasp])
         if self._closings:
             return self._as_closed(i, grasp, reason, self._way_reason(states[:-1]))
         return replace(grasp, rank=i + 1, preshape='given', stable=not reason, reason=reason)

@@ -152,10 +152,10 @@ class SettlingRounds(Settlings):
     Attributes
     ----------
     moving : callable or None
-        Tells a settled grasp with the motion of the object while the hand closes.
+        Tells settled grasps with the motion of the object while the hand closes.
     """
 
-    moving: Callable[[RankedGrasp], RankedGrasp] | None = None
+    moving: Callable[[list[RankedGrasp]], list[RankedGrasp]] | None = None
 
     def __init__(self, wanted: int, verdicts: Verdicts, conditions: Conditions,
                  options: PlannerOptions, all_settle: bool = False) -> None:
@@ -167,7 +167,7 @@ class SettlingRounds(Settlings):
         grasps = [grasp for number, grasp in self._verdicts.grasps.items()
                   if not self.items or number in self.items]
         if self.moving is not None and self.items and self._ended():
-            grasps = [self.moving(grasp) for grasp, _ in as_choices(grasps)]
+            grasps = self.moving([grasp for grasp, _ in as_choices(grasps)])
         return [told(grasp, like) for grasp, like in as_choices(grasps)[:count or self._wanted]]
 
     def lacks_grasps(self) -> bool:

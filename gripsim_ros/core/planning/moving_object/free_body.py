@@ -139,7 +139,7 @@ class Motion(NamedTuple):
     felt: Felt
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def follow(commands: Array, wrenches: Array, body: Body, fingers: Fingers, ground: Ground,
            resistance: Resistance, motion: Motion, touched: Array) -> None:
     """

@@ -11,7 +11,7 @@ from ...bodies import GraspObject, Material
 from ...hand import HandModel
 from ...transforms import inverse, rotation_about
 from ..moving_object.closing_motion import (
-    bears_loads, close_on, mean_friction_radius, pressing_command, some_loads)
+    THREADS, bears_loads, close_on, mean_friction_radius, pressing_command, some_loads)
 from ..options import PlannerOptions, Uncertainty
 from ..ranked_grasp import RankedGrasp, Robustness
 from ..task import PREFER_FINGERS, Task, task_load_cases
@@ -24,8 +24,6 @@ LEAST_FRICTION = 1e-3
 #: Resistance to the object's translation [N s/m]: none, so that what fingers push coasts. By the
 #: 2 N s/m of ``closing`` 30 g stay in a pinch of two fingers that they slip out of.
 DRAG = 0.0
-#: Threads in which the grasps of one sample are judged side by side; kernels release the lock.
-THREADS = 4
 
 
 @dataclass(frozen=True, eq=False)

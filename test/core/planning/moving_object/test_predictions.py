@@ -23,6 +23,10 @@ def planned(hand, ball):
     return plan_grasps(ball, hand=hand, hypotheses=20).grasps
 
 
+def motions(predictions, grasps):
+    return [grasp.closing_motion for grasp in predictions.told(grasps)]
+
+
 def test_grasps_returned_tell_the_motion_and_those_that_stay_come_first(planned):
     assert planned and all(grasp.closing_motion is not None for grasp in planned)
     kinds = [(not grasp.quantitative, not grasp.balanced, not grasp.closing_motion.stays)
@@ -47,8 +51,8 @@ def test_a_prediction_is_made_once_and_again_where_the_grasp_has_changed(hand, b
     predictions = ClosingPredictions(
         ball, hand, Task(), planner_options().closing,
         task_load_cases(Task(), ball.canonical_frame[:3, :3]))
-    first = predictions.told(planned[0]).closing_motion
-    assert predictions.told(planned[0]).closing_motion is first
+    first, = motions(predictions, planned[:1])
+    assert motions(predictions, planned[:1]) == [first]
     np.testing.assert_array_equal(first.T_object_moved, planned[0].closing_motion.T_object_moved)
 
 
@@ -58,11 +62,20 @@ def test_no_more_are_predicted_than_are_bearable_and_none_once_nobody_waits(hand
         task_load_cases(Task(), ball.canonical_frame[:3, :3]))
     bare = [replace(planned[0], hypothesis=number, closing_motion=None)
             for number in range(MOST_TOLD + 2)]
-    told = [predictions.told(grasp).closing_motion is not None for grasp in bare]
+    told = [motion is not None for motion in motions(predictions, bare)]
     assert told == [True] * MOST_TOLD + [False] * 2
-    assert predictions.told(bare[0]).closing_motion is not None
+    assert motions(predictions, bare[:1]) != [None]
     stopped = ClosingPredictions(
         ball, hand, Task(), planner_options().closing,
         task_load_cases(Task(), ball.canonical_frame[:3, :3]))
     stopped.stop()
-    assert stopped.told(bare[0]).closing_motion is None
+    assert motions(stopped, bare[:1]) == [None]
+
+
+def test_side_by_side_motions_are_those_of_each_alone(hand, ball, planned):
+    together, alone = (ClosingPredictions(
+        ball, hand, Task(), planner_options().closing,
+        task_load_cases(Task(), ball.canonical_frame[:3, :3])) for _ in range(2))
+    ways = [motion.T_object_moved for motion in motions(together, planned)]
+    each = [motions(alone, [grasp])[0].T_object_moved for grasp in planned]
+    np.testing.assert_array_equal(ways, each)
