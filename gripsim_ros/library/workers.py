@@ -14,6 +14,7 @@ import threading
 from collections.abc import Callable
 from multiprocessing.connection import Connection, wait
 from types import TracebackType
+from typing import Any
 
 from ..core.batches import ConfigurationBatch, GraspStateBatch
 from ..core.pipeline import Stages, Watch, group_size, run
@@ -21,15 +22,19 @@ from ..core.planning import AskAndTell, GraspPlanner, Progress
 from ..core.planning.closing.batching import run_closings
 from ..core.planning.closing.knowledge import ClosingKnowledge
 from ..core.planning.closing.limits import ScoreThreshold
+from ..core.planning.planar_closing.prospects import Prospect
 from ..core.planning.task import check_counts
 
-#: A batch to be evaluated, or hypotheses to be closed: their numbers and bars.
-Job = ConfigurationBatch | dict[int, ScoreThreshold]
+#: A batch to be evaluated, hypotheses to be closed: their numbers and bars, or such of which the
+#: prospects are to be found: their numbers.
+Job = ConfigurationBatch | dict[int, ScoreThreshold] | list[int]
 #: Its answer.
-Answer = GraspStateBatch | dict[int, ClosingKnowledge]
+Answer = GraspStateBatch | dict[int, ClosingKnowledge] | dict[int, Prospect]
 
-#: Number of a job that is no batch.
-NO_BATCH = -1
+#: Numbers of jobs that are no batch.
+CLOSINGS, PROSPECTS = -1, -2
+#: Prospects found in one job: a hundredth of a second.
+SOUGHT = 12
 #: Seconds between two looks at the budget while workers compute.
 PATIENCE = 0.1
 #: Workers at most, unless more are asked for.
@@ -116,11 +121,6 @@ class Workers:
         """Return whether an answer is still to come."""
         return bool(self._busy)
 
-    @property
-    def has_answer(self) -> bool:
-        """Return whether an answer has come."""
-        return bool(wait(list(self._busy), 0.0))
-
     def submit(self, number: int, job: Job) -> None:
         """Give a job to an idle worker."""
         connection = self._idle.pop()
@@ -159,6 +159,8 @@ class Workers:
         """Do a job in whatever process this is."""
         if isinstance(job, ConfigurationBatch):
             return self._pipeline.evaluate(job)
+        if isinstance(job, list):
+            return self._planner.foretell(job)
         closings = self._planner.hypotheses(job)
         return run_closings(closings, self._planner, self._pipeline.evaluate)
 
@@ -207,25 +209,33 @@ def run_with_workers(planner: AskAndTell, pipeline: Stages,
             _hand_out(planner, workers)
             if not workers.is_busy:
                 break
-            while not workers.has_answer and planner.look_ahead():
-                pass
             for number, answer in workers.collect():
-                if isinstance(answer, dict):
-                    planner.end(answer)
-                else:
-                    planner.tell(number, answer)
+                _take(planner, number, answer)
             watch.stop_if_told()
         if not workers.is_alone:
             return watch.told_to_stop
     return run(planner, pipeline, on_progress) or watch.told_to_stop
 
 
+def _take(planner: AskAndTell, number: int, answer: Any) -> None:
+    """Give the planner the answer to a job."""
+    if number == CLOSINGS:
+        planner.end(answer)
+    elif number == PROSPECTS:
+        planner.learn(answer)
+    else:
+        planner.tell(number, answer)
+
+
 def _hand_out(planner: AskAndTell, workers: Workers) -> None:
     """Give each idle worker hypotheses, or where none are left a question."""
     while workers.has_idle:
+        if sought := planner.seek(SOUGHT):
+            workers.submit(PROSPECTS, sought)
+            continue
         closings = planner.begin(group_size(planner))
         if closings:
-            workers.submit(NO_BATCH, {c.hypothesis.number: c.threshold for c in closings})
+            workers.submit(CLOSINGS, {c.hypothesis.number: c.threshold for c in closings})
             continue
         ask = planner.ask()
         if ask is None:

@@ -1,5 +1,6 @@
 """Planning in worker processes: the same grasps, whatever happens to a worker."""
 
+from dataclasses import replace
 import os
 from pathlib import Path
 import signal
@@ -29,10 +30,11 @@ def ball():
     return GraspObject(shapes.sphere(0.035, 0.006), SOFT)
 
 
-def prepared():
+def prepared(**changed):
     warm_up()
     hand = load_default_hand()
-    planner = GraspPlanner(ball(), hand, Task(), planner_options(), 0, HYPOTHESES)
+    planner = GraspPlanner(
+        ball(), hand, Task(), replace(planner_options(), **changed), 0, HYPOTHESES)
     return planner, Pipeline(hand, ball(), mechanics_options(), link_shapes(hand))
 
 
@@ -92,6 +94,26 @@ def test_the_batch_of_a_killed_worker_is_evaluated_all_the_same(monkeypatch, kil
     assert not run_with_workers(planner, pipeline, None, 2)
     assert len(started) == killed
     same(planner.ranked(), expected)
+
+
+@pytest.mark.parametrize('killed', [False, True])
+def test_workers_find_prospects_once_the_first_wave_has_begun(monkeypatch, killed):
+    planner, pipeline = prepared(heat_size=2)
+    alone, _ = prepared(heat_size=2)
+    assert not run_with_workers(alone, pipeline, None, 1)
+    sought, submit = [], Workers.submit
+
+    def note(self, number, job):
+        submit(self, number, job)
+        if number == module.PROSPECTS:
+            if killed and not sought:
+                os.kill(self._processes[0].pid, signal.SIGKILL)
+            sought.extend(job)
+    monkeypatch.setattr(module.Workers, 'submit', note)
+    assert not run_with_workers(planner, pipeline, None, 2)
+    assert len(sought) == len(set(sought)) and 0 < len(sought) <= HYPOTHESES - 2
+    assert planner.rejections == alone.rejections
+    same(planner.ranked(), alone.ranked())
 
 
 def test_planning_stops_when_told_to_and_leaves_no_process():

@@ -1,6 +1,6 @@
 """Asking and being told: the numbered questions of several kinds of work, and their answers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from ..batches import ConfigurationBatch, GraspStateBatch
@@ -9,6 +9,7 @@ from .closing.batching import Conditions
 from .closing.closing import Closing
 from .closing.knowledge import ClosingKnowledge
 from .closing.grasp_state import GraspState, extract_state
+from .planar_closing.prospects import Prospect
 from .progress import Ask, Progress
 from .rejections import EVALUATION_FAILED
 
@@ -119,9 +120,16 @@ class AskAndTell:
         """Give out up to ``count`` hypotheses whole, where hypotheses are to be closed."""
         return []
 
-    def look_ahead(self) -> bool:
-        """Do a millisecond of work that helps later; return whether there was any."""
-        return False
+    def seek(self, count: int) -> list[int]:
+        """Give out up to ``count`` hypotheses of which others foretell what they may come to."""
+        return []
+
+    def foretell(self, numbers: Iterable[int]) -> dict[int, Prospect]:
+        """Return what hypotheses that wait may come to, by number."""
+        return {}
+
+    def learn(self, prospects: Mapping[int, Prospect]) -> None:
+        """Take what others have foretold of hypotheses given out, by number."""
 
     def end(self, outcomes: dict[int, ClosingKnowledge]) -> None:
         """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""

@@ -4,7 +4,7 @@ The closings of the hypotheses, begun one after the other until each has its ver
 The best are closed again by stages that know more of the object than those of the search.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from .closing.grasp_state import GraspState
 from .closing.knowledge import ClosingKnowledge, HeldGrasp
 from .closing.limits import ClosingLimits
 from .options import PlannerOptions
+from .planar_closing.prospects import Prospect
 from .planar_closing.queue import ClosingQueue
 from .ranking.assemble import as_choices, rank_key
 from .ranking.pruning import Pruner
@@ -102,9 +103,18 @@ class Closings:
         self._given_out |= _numbered(closings)
         return closings
 
-    def look_ahead(self) -> bool:
-        """Find the prospects of one hypothesis that waits; return whether any was unknown."""
-        return self._queue.look_ahead(1)
+    def seek(self, count: int) -> list[int]:
+        """Give out hypotheses of which prospects are to be found; see ``ClosingQueue``."""
+        return self._queue.seek(count)
+
+    def foretell(self, numbers: Iterable[int]) -> dict[int, Prospect]:
+        """Return the prospects of hypotheses that wait, by number."""
+        waiting = _numbered([*self._queue])
+        return {number: self._queue.prospect(waiting[number]) for number in numbers}
+
+    def learn(self, prospects: Mapping[int, Prospect]) -> None:
+        """Take prospects that others have found."""
+        self._queue.learn(prospects)
 
     def known_to_others(self) -> dict[int, Closing]:
         """Return the closings, waiting or given out, by number."""
@@ -128,6 +138,8 @@ class Closings:
     def _begin(self, count: int) -> list[Closing]:
         begun: list[Closing] = []
         while len(begun) < min(count, self._pruner.capacity + len(begun)):
+            if begun and self._queue.sorts_next:    # others may find the prospects meanwhile
+                break
             taken = self._queue.take(1, self._pruner.is_hopeless)
             if not taken:
                 break

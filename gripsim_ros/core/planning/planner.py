@@ -1,7 +1,7 @@
 """The planner as an ask-and-tell object: it calls no stage and never waits."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
@@ -25,7 +25,7 @@ from .manipulation.search import ManipulationSearch
 from .moving_object.closing_motion import ClosingPredictions
 from .moving_object.seated_hypotheses import seated_hypotheses
 from .options import IN_TWO_STAGES, PlannerOptions, checked_elasticity
-from .planar_closing.prospects import PlanarProspects
+from .planar_closing.prospects import PlanarProspects, Prospect
 from .planar_closing.queue import ClosingQueue
 from .progress import CLOSING_AGAIN, PREPARING, SEATED, Progress
 from .ranked_grasp import NOT_ASKED, NearestMiss, RankedGrasp
@@ -300,9 +300,17 @@ class GraspPlanner(AskAndTell):
         """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
         return self._search.closings.give_out(count)
 
-    def look_ahead(self) -> bool:
-        """Find what planar closing foretells of one hypothesis; return whether one was left."""
-        return self._search.closings.look_ahead()
+    def seek(self, count: int) -> list[int]:
+        """Give out up to ``count`` hypotheses of which others foretell what they may come to."""
+        return self._search.closings.seek(count)
+
+    def foretell(self, numbers: Iterable[int]) -> dict[int, Prospect]:
+        """Return what planar closing foretells of hypotheses that wait, by number."""
+        return self._search.closings.foretell(numbers)
+
+    def learn(self, prospects: Mapping[int, Prospect]) -> None:
+        """Take what others have foretold of hypotheses given out, by number."""
+        self._search.closings.learn(prospects)
 
     def end(self, outcomes: dict[int, ClosingKnowledge]) -> None:
         """Take the outcomes of hypotheses given out; unknown and dropped ones are ignored."""

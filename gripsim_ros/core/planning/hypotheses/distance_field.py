@@ -14,6 +14,8 @@ from ...numerics.vec3 import dot, load_vec3, subtract
 
 #: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
+#: Threads that look for nearest samples.
+THREADS = 4
 #: Largest number of samples, and the side of the cubes, in cells, in each of which one sample of
 #: each side is kept of more.
 MOST_SAMPLES, THIN_SHARE = 100_000, 0.25
@@ -144,7 +146,7 @@ def build_distance_field(mesh: TriangleMesh, cells: int = 36, margin: float = 0.
     points, normals = _thinned(*sample_surface(mesh, spacing), THIN_SHARE * spacing)
     axes = [low[i] + spacing * np.arange(shape[i]) for i in range(3)]
     grid = np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, 3)
-    distance, nearest = cKDTree(points, leafsize=LEAF_SIZE).query(grid)
+    distance, nearest = cKDTree(points, leafsize=LEAF_SIZE).query(grid, workers=THREADS)
     outward = np.einsum('ij,ij->i', grid - points[nearest], normals[nearest])
     signed = np.where(outward < 0.0, -distance, distance)
     return DistanceField(low, spacing, signed.reshape(shape))

@@ -1,6 +1,6 @@
 """The queue of hypotheses that wait for their closing: the best by planar closing first."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Protocol
 
@@ -31,9 +31,9 @@ class ClosingQueue:
     """
     Closings that wait: a first wave as they come, then those of the best prospects first.
 
-    The first wave shows what prospects are worth; meanwhile ``look_ahead()`` finds those of the
-    others. Where the next one has too little of them it and all after it are held back, until
-    ``release()``. Closings that are not promising are postponed, as are those without forces
+    The first wave shows what prospects are worth. Those of the others are found meanwhile by
+    ``look_ahead()``, or elsewhere: ``seek()`` gives them out, and ``learn()`` takes them. Where the
+    next one's are too poor it and all after it are held back, until ``release()``. Closings that are not promising are postponed, as are those without forces
     where these are not worth it: refused where a grasp holds once all others have their verdict,
     and begun where none does. So the order changes no hint and no nearest miss, and no answer
     depends on when other answers came.
@@ -57,6 +57,7 @@ class ClosingQueue:
         self._judge: Judge | None = judge if judge.foretells else None
         self._first, self._released = first if judge.foretells else len(closings), 0
         self._prospects: dict[int, Prospect] = {}
+        self._sought = set[int]()
         self._postponed = list[Closing]()
         self._begun, self._found = 0, False
         self.refused, self.held_back = list[Closing](), list[Closing]()
@@ -86,15 +87,42 @@ class ClosingQueue:
                 UNKNOWN if self._judge is None else self._judge.prospect(closing.hypothesis))
         return self._prospects[number]
 
-    def look_ahead(self, count: int) -> bool:
-        """Find the prospects of up to ``count`` that wait; return whether any was unknown."""
-        if self._judge is None:
-            return False
-        unknown = [closing for closing in self._waiting
-                   if closing.hypothesis.number not in self._prospects][:count]
-        for closing in unknown:
+    def look_ahead(self, count: int) -> None:
+        """Find the prospects of up to ``count`` that wait."""
+        for closing in self._unknown(count):
             self.prospect(closing)
-        return bool(unknown)
+
+    @property
+    def sorts_next(self) -> bool:
+        """Return whether the first wave has begun, and what comes next hangs on all prospects."""
+        return self._first <= 0 and bool(self._waiting)
+
+    def seek(self, count: int) -> list[int]:
+        """
+        Give out up to ``count`` hypotheses that wait, of which others find the prospects.
+
+        Returns
+        -------
+        list of int
+            Their numbers; none before the first wave has begun. Until all are learned none begins.
+        """
+        found = [closing.hypothesis.number for closing in self._unknown(count)
+                 ] if self.sorts_next else []
+        self._sought.update(found)
+        return found
+
+    def learn(self, prospects: Mapping[int, Prospect]) -> None:
+        """Take the prospects of hypotheses given out, by number."""
+        self._prospects.update(prospects)
+        self._sought.difference_update(prospects)
+
+    def _unknown(self, count: int) -> list[Closing]:
+        """Return up to ``count`` that wait of which nobody finds the prospects yet."""
+        if self._judge is None:
+            return []
+        known = self._prospects.keys() | self._sought
+        return [closing for closing in self._waiting
+                if closing.hypothesis.number not in known][:count]
 
     def release(self, count: int) -> None:
         """Let the best ``count`` of those held back wait again, whatever their prospects."""
@@ -132,6 +160,8 @@ class ClosingQueue:
     def _next(self, is_hopeless: Callable[[float], bool]) -> Closing | None:
         """Return the next closing to begin; None: there is none now."""
         while self._waiting:
+            if self._sought:
+                return None
             closing = self._waiting.pop(0)
             if not self.prospect(closing).promising:
                 self._postponed.append(closing)

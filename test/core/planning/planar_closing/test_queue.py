@@ -71,6 +71,26 @@ def test_a_first_wave_begins_as_it_comes_and_the_best_prospects_after_it(
     assert begun[first:] == sorted(promising[first:], key=lambda i: -prospects[i])
 
 
+@given(prospects=SCORES, first=st.integers(1, 10), count=st.integers(1, 5))
+def test_prospects_that_others_find_make_the_same_order(prospects, first, count):
+    alone, shared = queue_of(prospects, first), queue_of(prospects, first)
+    judge = queue_of(prospects)
+    begun, out = [], []
+    while True:
+        if sought := shared.seek(2):
+            out.append(sought)
+        elif taken := shared.take(count):
+            begun += numbers(taken)
+        elif out:
+            assert not shared.take(1)       # none begins before all are learned
+            shared.learn({n: judge.prospect(waiting) for waiting in judge
+                          if (n := waiting.hypothesis.number) in out[-1]})
+            out.pop()
+        else:
+            break
+    assert begun == numbers(alone.take(len(prospects)))
+
+
 @given(prospects=SCORES, least=st.floats(0.0, 1.0))
 def test_what_is_hopeless_is_held_back_until_it_is_released(prospects, least):
     queue, begun = queue_of([0.5, *prospects]), []
@@ -96,5 +116,6 @@ def test_those_without_forces_are_refused_once_such_are_hopeless_and_another_hol
 def test_a_queue_that_nothing_is_foretold_of_keeps_its_order():
     items = [SimpleNamespace(hypothesis=SimpleNamespace(number=i)) for i in range(5)]
     queue = ClosingQueue(items, SimpleNamespace(foretells=False), 1)
-    assert not queue.look_ahead(3)
+    queue.look_ahead(3)
+    assert not queue.seek(3)
     assert numbers(queue.take(9, lambda score: score < 0.9)) == list(range(5))
