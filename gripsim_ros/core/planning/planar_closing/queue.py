@@ -32,11 +32,12 @@ class ClosingQueue:
     Closings that wait: a first wave as they come, then those of the best prospects first.
 
     The first wave shows what prospects are worth. Those of the others are found meanwhile by
-    ``look_ahead()``, or elsewhere: ``seek()`` gives them out, and ``learn()`` takes them. Where the
-    next one's are too poor it and all after it are held back, until ``release()``. Closings that are not promising are postponed, as are those without forces
-    where these are not worth it: refused where a grasp holds once all others have their verdict,
-    and begun where none does. So the order changes no hint and no nearest miss, and no answer
-    depends on when other answers came.
+    ``look_ahead()``, or elsewhere: ``seek()`` gives them out, and ``learn()`` takes them. Where
+    those of the next one are too poor it and all after it are held back, until ``release()``.
+    Closings that are not promising are postponed, as are those without forces where these are not
+    worth it: refused where a grasp holds once all others have their verdict, and begun where none
+    does. So the order changes no hint and no nearest miss, and no answer depends on when other
+    answers came.
 
     Parameters
     ----------
