@@ -120,6 +120,10 @@ class AskAndTell:
         """Give out up to ``count`` hypotheses whole, where hypotheses are to be closed."""
         return []
 
+    def look_ahead(self) -> bool:
+        """Do a millisecond of work that helps later; return whether there was any."""
+        return False
+
     def seek(self, count: int) -> list[int]:
         """Give out up to ``count`` hypotheses of which others foretell what they may come to."""
         return []

@@ -76,7 +76,6 @@ class Closings:
         self._active |= _numbered(self._begin(min(limit - len(self._active), MAX_BEGUN)))
         if not (self._active or self._given_out) and self._recallable():
             self._active = _numbered(self._recall())
-        self._queue.look_ahead(MAX_BEGUN)
         closings = [closing for number, closing in self._active.items() if number in free]
         return self._conditions.next_question(closings, self._options) if closings else None
 
@@ -102,6 +101,10 @@ class Closings:
         closings = self._begin(count)
         self._given_out |= _numbered(closings)
         return closings
+
+    def look_ahead(self) -> bool:
+        """Find the prospect of one hypothesis that waits; return whether one was unknown."""
+        return self._queue.look_ahead()
 
     def seek(self, count: int) -> list[int]:
         """Give out hypotheses of which prospects are to be found; see ``ClosingQueue``."""
@@ -138,8 +141,8 @@ class Closings:
     def _begin(self, count: int) -> list[Closing]:
         begun: list[Closing] = []
         while len(begun) < min(count, self._pruner.capacity + len(begun)):
-            if begun and self._queue.sorts_next:    # others may find the prospects meanwhile
-                break
+            if (begun or self._active) and self._queue.lacks_prospects:
+                break       # prospects are found meanwhile
             taken = self._queue.take(1, self._pruner.is_hopeless)
             if not taken:
                 break

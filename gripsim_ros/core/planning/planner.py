@@ -300,6 +300,10 @@ class GraspPlanner(AskAndTell):
         """Give out the next ``count`` hypotheses whole; ``end()`` takes their outcomes."""
         return self._search.closings.give_out(count)
 
+    def look_ahead(self) -> bool:
+        """Find what planar closing foretells of one hypothesis; return whether one was left."""
+        return self._search.closings.look_ahead()
+
     def seek(self, count: int) -> list[int]:
         """Give out up to ``count`` hypotheses of which others foretell what they may come to."""
         return self._search.closings.seek(count)

@@ -88,15 +88,17 @@ class ClosingQueue:
                 UNKNOWN if self._judge is None else self._judge.prospect(closing.hypothesis))
         return self._prospects[number]
 
-    def look_ahead(self, count: int) -> None:
-        """Find the prospects of up to ``count`` that wait."""
-        for closing in self._unknown(count):
+    def look_ahead(self) -> bool:
+        """Find the prospect of one that waits; return whether one was unknown."""
+        unknown = self._unknown(1) if self._first <= 0 else []
+        for closing in unknown:
             self.prospect(closing)
+        return bool(unknown)
 
     @property
-    def sorts_next(self) -> bool:
-        """Return whether the first wave has begun, and what comes next hangs on all prospects."""
-        return self._first <= 0 and bool(self._waiting)
+    def lacks_prospects(self) -> bool:
+        """Return whether what comes next hangs on prospects that nobody has found or seeks."""
+        return self._first <= 0 and bool(self._unknown(1))
 
     def seek(self, count: int) -> list[int]:
         """
@@ -108,7 +110,7 @@ class ClosingQueue:
             Their numbers; none before the first wave has begun. Until all are learned none begins.
         """
         found = [closing.hypothesis.number for closing in self._unknown(count)
-                 ] if self.sorts_next else []
+                 ] if self._first <= 0 else []
         self._sought.update(found)
         return found
 

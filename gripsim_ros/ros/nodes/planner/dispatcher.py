@@ -143,8 +143,10 @@ class Dispatcher:
         while not self._closed:
             wait = self.step()
             wake = self._clock() + wait
+            if self._looked_ahead(wake):
+                continue
             try:
-                event = self._events.get(timeout=wait)
+                event = self._events.get(timeout=max(wake - self._clock(), 0.0))
             except queue.Empty:
                 continue
             event()
@@ -167,6 +169,16 @@ class Dispatcher:
         return self._next_wake(self._clock())
 
     # -- called in the dispatcher's thread -------------------------------------------
+
+    def _looked_ahead(self, wake: float) -> bool:
+        """Let planners look ahead until something comes; return whether all have come to an end."""
+        looking = False
+        while self._events.empty() and self._clock() < wake:
+            if not any([self._guarded(session, session.planner.look_ahead)
+                        for session in list(self._sessions) if session.planner is not None]):
+                return looking
+            looking = True
+        return False
 
     def _begin(self, session: Session) -> None:
         if self._closed:

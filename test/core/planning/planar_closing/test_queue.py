@@ -62,7 +62,7 @@ def test_a_first_wave_begins_as_it_comes_and_the_best_prospects_after_it(
     while taken := queue.take(count):
         begun += numbers(taken)
         if ahead:
-            queue.look_ahead(2)
+            queue.look_ahead()
     promising = [i for i, score in enumerate(prospects) if score is not None]
     if not promising:       # nothing is foretold that would put anything off
         assert begun == list(range(len(prospects)))
@@ -116,6 +116,5 @@ def test_those_without_forces_are_refused_once_such_are_hopeless_and_another_hol
 def test_a_queue_that_nothing_is_foretold_of_keeps_its_order():
     items = [SimpleNamespace(hypothesis=SimpleNamespace(number=i)) for i in range(5)]
     queue = ClosingQueue(items, SimpleNamespace(foretells=False), 1)
-    queue.look_ahead(3)
-    assert not queue.seek(3)
+    assert not queue.look_ahead() and not queue.seek(3)
     assert numbers(queue.take(9, lambda score: score < 0.9)) == list(range(5))
