@@ -1,6 +1,7 @@
 """The front door of squeezing: arguments that are refused, files that can be read again."""
 
 import numpy as np
+from numpy.testing import assert_allclose
 import pytest
 
 import gripsim_ros
@@ -48,3 +49,15 @@ def test_a_block_is_measured_as_it_was_made():
                           np.array([point.force for point in made.curve]))
     found = calibrate_material([curve], BOX, axis=(1.0, 0.0, 0.0), poisson_ratio=0.45)
     assert abs(found.material.youngs_modulus / 2e5 - 1.0) < 0.01
+
+
+@pytest.mark.nightly
+def test_a_balls_force_and_area_between_plates_are_about_hertzs():
+    pytest.importorskip('pytetwild', reason='the mesher is of the extra `sim`')
+    thing = GraspObject(shapes.sphere(0.02, 0.004), Material(1e6, 0.3, 1e3, 0.5))
+    point = squeeze_object(thing, 0.0015, steps=2).curve[-1]
+    pressed = 0.5 * point.way
+    assert_allclose(
+        point.force, 4.0 / 3.0 * 1e6 / 0.91 * np.sqrt(0.02) * pressed ** 1.5, rtol=0.12)
+    # Elements are as large as a third of the contact, and their faces ripple about the plate.
+    assert_allclose(point.area, np.pi * 0.02 * pressed, rtol=0.35)

@@ -305,11 +305,16 @@ class _Run:
         return 0.5 * float((lower - upper) @ self._body.axis)
 
     def point(self) -> CurvePoint:
-        """Return the point of the curve that has been reached."""
+        """
+        Return the point of the curve that has been reached.
+
+        Faces of elements ripple about a plate: half of the points that bear its pressure on
+        average are clear of it. Those count that are no farther than others are inside.
+        """
         places = self._surface.points(self._positions)
         areas = self._surface.current_areas(self._positions, self._body.axis)
-        touched = [areas[self._surface.touch(places, obstacle, k).pressures > 0.0].sum()
-                   for k, obstacle in enumerate(self._body.plates(self._way))]
+        gaps = [plate.gaps(places)[0] for plate in self._body.plates(self._way)]
+        touched = [areas[gap < -gap.min()].sum() for gap in gaps]
         return CurvePoint(self._way, self._force(), 0.5 * float(sum(touched)))
 
     def result(self, curve: tuple[CurvePoint, ...], complete: bool) -> Squeezing:
