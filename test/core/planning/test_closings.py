@@ -17,6 +17,7 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.planning import GraspPlanner, Task, rejections
 from gripsim_ros.core.planning.closings import MOST_ROUNDS, yields_as_a_whole
 from gripsim_ros.core.planning.options import IN_TWO_STAGES
+from gripsim_ros.core.planning.planar_closing.prospects import PlanarProspects
 from gripsim_ros.core.planning.planner import ENDED_EARLY
 from gripsim_ros.core.planning.settling import SPARE_GRASPS
 from gripsim_ros.library.in_process import planner_options
@@ -189,6 +190,22 @@ def test_a_planner_that_asks_once_goes_on_to_nothing(ball, hand, world):
 def test_an_elasticity_that_no_question_names_is_refused(ball, hand):
     with pytest.raises(TaskError, match="elasticity must be half_space or auto .*'steel'"):
         GraspPlanner(ball, hand, Task(), planner_options(), elasticity='steel')
+
+
+def test_what_hangs_on_all_prospects_begins_once_the_first_wave_is_over(
+        hand, ball, world, monkeypatch):
+    found, prospect = [], PlanarProspects.prospect
+    monkeypatch.setattr(PlanarProspects, 'prospect', lambda judge, hypothesis: (
+        found.append(hypothesis.number) or prospect(judge, hypothesis)))
+    first = 3
+    planner = GraspPlanner(ball, hand, Task(), replace(planner_options(), heat_size=first),
+                           max_hypotheses=HYPOTHESES)
+    assert list(iter(planner.ask, None))
+    assert first <= len(found) < HYPOTHESES // 2
+    while planner.look_ahead():
+        pass
+    assert sorted(found) == list(range(HYPOTHESES))
+    assert planner.ask() is not None and len(found) == HYPOTHESES
 
 
 def thing(mesh, modulus=1.0e9):

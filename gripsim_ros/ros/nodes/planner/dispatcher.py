@@ -171,7 +171,7 @@ class Dispatcher:
     # -- called in the dispatcher's thread -------------------------------------------
 
     def _looked_ahead(self, wake: float) -> bool:
-        """Let planners look ahead until something comes; return whether all have come to an end."""
+        """Let planners look ahead until something comes; return whether all are done with it."""
         looking = False
         while self._events.empty() and self._clock() < wake:
             if not any([self._guarded(session, session.planner.look_ahead)

@@ -91,6 +91,17 @@ def test_prospects_that_others_find_make_the_same_order(prospects, first, count)
     assert begun == numbers(alone.take(len(prospects)))
 
 
+def test_looking_ahead_finds_one_prospect_at_a_time_once_the_first_wave_has_begun():
+    queue = queue_of([0.1, 0.5, 0.3])
+    assert not queue.look_ahead() and not queue.lacks_prospects
+    queue.take(1)
+    looked = 0
+    while queue.lacks_prospects:
+        assert queue.look_ahead()
+        looked += 1
+    assert looked == 2 and not queue.look_ahead()
+
+
 @given(prospects=SCORES, least=st.floats(0.0, 1.0))
 def test_what_is_hopeless_is_held_back_until_it_is_released(prospects, least):
     queue, begun = queue_of([0.5, *prospects]), []

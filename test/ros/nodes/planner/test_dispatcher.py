@@ -614,6 +614,40 @@ def test_others_and_limits_come_between_parts_that_ask_nothing(ring):
     assert session.done.is_set() and session.outcome == DONE
 
 
+class LookingPlanner(CountingPlanner):
+    """Has something to look ahead for while its one question is out."""
+
+    def __init__(self, ahead, ring=None):
+        super().__init__(1)
+        self.ahead, self.ring = ahead, ring
+
+    def look_ahead(self):
+        self.ahead -= 1
+        if self.ring is not None and self.ahead == 2:
+            self.ring.answer('a', 0)
+        return self.ahead >= 0
+
+
+def test_planners_look_ahead_while_nothing_comes_and_are_then_asked_again(ring):
+    planners = LookingPlanner(5), LookingPlanner(3)
+    for name, planner in zip('ab', planners):
+        ring.begin(name, planner)
+    wait = ring.step()
+    assert ring.dispatcher._looked_ahead(ring.now + wait)
+    assert all(planner.ahead < 0 for planner in planners)
+    assert not ring.dispatcher._looked_ahead(ring.now + wait)   # nothing is left: it waits
+
+
+def test_an_answer_or_a_limit_ends_looking_ahead(ring):
+    planner = LookingPlanner(10, ring)
+    ring.begin('a', planner)
+    wait = ring.step()
+    assert not ring.dispatcher._looked_ahead(ring.now)
+    assert planner.ahead == 10
+    assert not ring.dispatcher._looked_ahead(ring.now + wait)
+    assert planner.ahead == 2 and not ring.dispatcher._events.empty()
+
+
 @pytest.fixture
 def again(ring):
     """Return a planner whose second stage has asked, and its session."""
