@@ -26,6 +26,9 @@ RELIEF_RATIO = 0.8
 LASTING_FLAGS = batches.PATCH_THIN | batches.PATCH_STRAINED | batches.PATCH_SPREAD
 #: More than any score [-].
 MOST_SCORE = 1e6
+#: Share of the grasps found that exceed what was foretold of them by less than one must that is
+#: not worth its closing [-].
+SURE = 0.95
 
 
 class Pruner:
@@ -38,10 +41,10 @@ class Pruner:
     them. Where grasps let go as the object settles and fewer than wanted
     remain, the deferred closings go on without threshold.
 
-    A closing whose score was foretold is hopeless before it begins where no grasp of these waves
-    exceeds what was foretold of it by as much as this one would have to. Of ``n`` alike the
-    chance that the next one exceeds it by more than all is 1 / (n + 1). So is one of which no
-    forces are foretold, where a wave of such came to nothing.
+    A closing whose score was foretold is hopeless before it begins where it would have to exceed
+    what was foretold of it, to come among those wanted, by more than all but one in twenty of the
+    grasps of these waves do. So is one of which no forces are foretold, where a wave of such came
+    to nothing.
 
     Parameters
     ----------
@@ -113,9 +116,9 @@ class Pruner:
         found = [grasp for of, grasp in self._found if of <= wave - 2]
         gains = [grasp.score - self._foretold[grasp.hypothesis] for grasp in found
                  if np.isfinite(self._foretold[grasp.hypothesis])]
-        threshold = self._threshold(wave).quantitative
-        if len(gains) >= self._least and np.isfinite(threshold):
-            return threshold - max(gains)
+        last = self._last_ranks(wave).quantitative
+        if len(gains) >= self._least and np.isfinite(last) and self._options.set_aside_slack < 1.0:
+            return float(last - np.quantile(gains, SURE, method='higher'))
         without = [number for number, of in self._waves.items()
                    if of <= wave - 2 and self._foretold[number] == -np.inf]
         held = {grasp.hypothesis for grasp in found}
@@ -152,16 +155,19 @@ class Pruner:
                         else closing.threshold.other)
 
     def _threshold(self, wave: int) -> ScoreThreshold:
+        last, slack = self._last_ranks(wave), self._options.set_aside_slack
+        return ScoreThreshold(last.quantitative - slack, last.other - slack)
+
+    def _last_ranks(self, wave: int) -> ScoreThreshold:
+        """Return the scores of the last wanted of the waves that are over when one begins."""
         found = as_choices(grasp for of, grasp in self._found if of <= wave - 2)
         sound = sum(self._is_quantitative(grasp) for grasp, _ in found)
         choices: dict[bool, list[float]] = {True: [], False: []}
         for grasp, like in found:
             if like is None:
                 choices[self._is_quantitative(grasp)].append(grasp.score)
-        quantitative, other = (_last(choices[kind], wanted) for kind, wanted in (
-            (True, self._wanted), (False, self._wanted - sound)))
-        slack = self._options.set_aside_slack
-        return ScoreThreshold(quantitative - slack, other - slack)
+        return ScoreThreshold(_last(choices[True], self._wanted),
+                              _last(choices[False], self._wanted - sound))
 
     def _is_quantitative(self, grasp: RankedGrasp) -> bool:
         flags = [contact.flags for contact in grasp.contacts] if self._lifted else []
