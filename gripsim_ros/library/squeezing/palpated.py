@@ -51,7 +51,8 @@ class FeltModulus:
     best : float
         The modulus of least squares, however little it is known [Pa].
     standard_error : float
-        Of what was measured and of friction, the model's own error apart [Pa]; NaN of a bound.
+        Of what was measured, of friction and of shapes, the model's own error apart [Pa]; NaN of
+        a bound.
     is_bound : bool
         The object is too stiff for the hand to tell: it is at least as stiff as this.
     moduli : (k,) float
@@ -75,7 +76,7 @@ class FeltModulus:
 
 
 def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
-                     joint_resolution: float) -> FeltModulus:
+                     joint_resolution: float, surface_error: float = 0.0) -> FeltModulus:
     """
     Return the modulus with which the model's grip follows what was felt.
 
@@ -87,6 +88,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         Those with fewer than three points are not read.
     joint_resolution : float
         Error of each measured joint [rad].
+    surface_error : float
+        Standard deviation of the surfaces that touch from those of the model [m].
 
     Raises
     ------
@@ -99,7 +102,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     be felt. So each squeeze has a way of its own at the touch, and only the differences of ways
     between forces count: least squares of w_i - w_0 - W(F_i; E) in the ways, E by search.
     The error is the larger of the ways' scatter, their resolution, and the scatter from squeeze
-    to squeeze, and that of not knowing how far pads stick (``GripModel.friction_doubt``).
+    to squeeze, beside that of not knowing how far pads stick (``GripModel.friction_doubt``) and
+    where surfaces are (``GripModel.surface_doubt``).
     """
     used = [one for one in squeezes if len(one.forces) >= FEWEST_POINTS]
     if not used:
@@ -114,7 +118,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     alone = np.array([one.best() for one in single])
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
     force = max(float(one.forces[-1]) for one in used)
-    error = float(np.hypot(error, model.friction_doubt(modulus, force)))
+    shapes = model.surface_doubt(modulus, [one.forces for one in used], surface_error)
+    error = float(np.linalg.norm([error, model.friction_doubt(modulus, force), shapes]))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
     stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]
@@ -124,6 +129,7 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
                         'those of an elastic object between them would')
     if stiff:
         least = fit.least(modulus, ONE_SIDED * deviation) / model.most_sticking(modulus, force)
+        least = max(MODULI[0], least * float(np.exp(-ONE_SIDED * shapes)))
         return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
                        ways)
