@@ -20,6 +20,8 @@ RELATIVE_STEP = 0.01
 WORST_ERROR = 0.25
 #: Standard errors from the mean to the end of a one-sided interval of 95 %.
 ONE_SIDED = 1.645
+#: Logarithm of the ratio of moduli by which surfaces are looked at, at most [-].
+MOST_REACH = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,8 +120,9 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     alone = np.array([one.best() for one in single])
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
     force = max(float(one.forces[-1]) for one in used)
-    shapes = model.surface_doubt(modulus, [one.forces for one in used], surface_error)
-    error = float(np.linalg.norm([error, model.friction_doubt(modulus, force), shapes]))
+    error = float(np.hypot(error, model.friction_doubt(modulus, force)))
+    shapes = _shapes_error(model, [one.forces for one in used], modulus, error, surface_error)
+    error = float(np.hypot(error, shapes))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
     stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]
@@ -133,6 +136,20 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
                        ways)
+
+
+def _shapes_error(model: GripModel, squeezes: Sequence[Array], modulus: float, error: float,
+                  surface_error: float) -> float:
+    """
+    Return the standard error [-] of a modulus that surfaces leave, beside another error [-].
+
+    An edge that begins to bear does so at other forces of another modulus: of all moduli that
+    agree with 95 % the one counts whose squeezes tell least.
+    """
+    least = model.surface_doubt(modulus, squeezes, surface_error)
+    reach = min(ONE_SIDED * float(np.hypot(error, least)), MOST_REACH)
+    return max(least, *(model.surface_doubt(modulus * float(np.exp(side * reach)), squeezes,
+                                            surface_error) for side in (-1.0, -0.5, 0.5, 1.0)))
 
 
 def _scatter(values: Array, sensitivities: Sequence[float]) -> float:

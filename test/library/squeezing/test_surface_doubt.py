@@ -16,7 +16,7 @@ from gripsim_ros.library.squeezing.surface_doubt import (
 PLACES = np.array([[0.011, 0.0, 0.0], [-0.011, 0.0, 0.0], [0.0, 0.0, 0.0]])
 LINKS, STRENGTHS, GAPS = np.array([4, 4, 7]), np.array([2e5, 3e5, 2.5e5]), np.array([0, 1e-4, 0])
 FORCES = np.array([0.05, 0.12, 0.6, 2.0])
-RESOLUTION = 1e-6
+RESOLUTION, COARSE = 1e-6, 4e-5
 
 
 def pressed(force, errors=0.0):
@@ -118,6 +118,24 @@ def test_what_surfaces_leave_in_doubt_is_told():
                       for error in (0.0, 1e-5))
     doubt = model.surface_doubt(known.best, [one.forces for one in squeezes], 1e-5)
     assert doubted.best == known.best and 0.03 < doubt < 0.2
-    assert_allclose(doubted.standard_error, np.hypot(known.standard_error, doubt * known.best))
+    least = np.hypot(known.standard_error, doubt * known.best)
+    assert 0.999 * least < doubted.standard_error < 2.0 * least
     bound = estimate_modulus(model, squeezes, RESOLUTION, 1e-4)
     assert bound.is_bound and bound.youngs_modulus < 0.7 * known.best
+
+
+def test_an_edge_that_would_begin_to_bear_if_the_object_were_stiffer_counts():
+    """By the modulus told it does so below all squeezes: by one that agrees too, amid them."""
+    model = grip_model()
+    forces = np.linspace(0.5, 1.0, 5)
+    first = int(np.searchsorted(model.forces[6], 0.6))
+    modulus = 0.9 * forces[0] / model.forces[6, first] * model.moduli[6]
+    model = edges_model(first)
+    squeezes = [felt(modulus, shares=forces, model=model)]
+    sure, unsure = (estimate_modulus(model, squeezes, resolution, 1e-6)
+                    for resolution in (1e-7, COARSE))
+    blind = estimate_modulus(model, squeezes, COARSE, 0.0)
+    assert not (sure.is_bound or unsure.is_bound or blind.is_bound)
+    known = model.surface_doubt(modulus, [forces], 1e-6)
+    told = np.sqrt(unsure.standard_error**2 - blind.standard_error**2) / modulus
+    assert known < 1e-6 and told > 5e-4
