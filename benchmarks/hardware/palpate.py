@@ -254,7 +254,8 @@ def main() -> int:
         body, grasp, longest = gripped(hand, name)
         if arguments.still:
             model, truth = (prepare_grip_model(
-                body, grasp.T_object_palm, grasp.trajectory[-1], longest, hand=hand,
+                body, grasp.T_object_palm, grasp.trajectory[-1], longest,
+                most_strain=palpation_options().longest_strain, hand=hand,
                 elasticity=elasticity) for elasticity in (arguments.elasticity, 'body'))
             print(f'{name}: {arguments.elasticity} feels what the body\'s own compliance bears; '
                   f'{arguments.repeats} times each, median (largest)')
@@ -262,6 +263,7 @@ def main() -> int:
                                      arguments.repeats))
             continue
         models = {one: prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1], longest,
+                                          most_strain=palpation_options().longest_strain,
                                           hand=hand_as_simulated(hand), elasticity=one)
                   for one in ELASTICITIES}
         model = models.pop(arguments.elasticity)
@@ -296,7 +298,8 @@ def main() -> int:
                   f'{np.round(felt.moduli / true, 2)}', flush=True)
             for elasticity, other in models.items():
                 told = estimate_modulus(other, felt.squeezes,
-                                        palpation_options().joint_resolution)
+                                        palpation_options().joint_resolution,
+                                        palpation_options().surface_error)
                 print(f'{"":8} {elasticity} from the same squeezes: {told.best:8.3g}  '
                       f'{100.0 * (told.best / true - 1.0):+5.1f} %  '
                       f'{100.0 * (told.best / modulus - 1.0):+5.1f} %  '

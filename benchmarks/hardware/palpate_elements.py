@@ -16,7 +16,8 @@ import numpy as np
 from benchmarks.finite_elements.grips_planned import (
     curved, EDGE_SHARE, LINK_QUARTERS, pressing_links)
 from benchmarks.finite_elements.whole_grip import WholeGrip
-from benchmarks.hardware.palpate import ELASTICITIES, gripped, NAMES, still
+from benchmarks.hardware.palpate import (
+    ELASTICITIES, gripped, NAMES, palpation_options, still)
 from gripsim_ros.core.bodies import GraspObject
 from gripsim_ros.core.transforms import inverse
 from gripsim_ros.library.in_process import mechanics_options
@@ -72,8 +73,9 @@ def main() -> int:
     hand, worst = load_default_hand(), 0.0
     for name in arguments.names or NAMES:
         body, grasp, longest = gripped(hand, name)
-        models = {one: prepare_grip_model(body, grasp.T_object_palm, grasp.trajectory[-1],
-                                          longest, hand=hand, elasticity=one)
+        models = {one: prepare_grip_model(
+            body, grasp.T_object_palm, grasp.trajectory[-1], longest, hand=hand,
+            most_strain=palpation_options().longest_strain, elasticity=one)
                   for one in ELASTICITIES}
         for modulus in arguments.moduli:
             print(name, flush=True)

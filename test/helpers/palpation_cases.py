@@ -18,7 +18,8 @@ from gripsim_ros.library.squeezing.palpated import FeltSqueeze
 BALL = GraspObject(shapes.sphere(0.03, 0.006), Material(3e5, 0.4, 500.0, 0.8, 4e4), 'ball')
 PALPATION = PalpationOptions(
     squeezes=3, levels=5, first_force=0.4, most_force=5.0, most_strain=0.05, damage_room=0.5,
-    force_growth=5.0, rest_time=0.1, palpation_time=60.0, joint_resolution=1e-5)
+    force_growth=5.0, rest_time=0.1, palpation_time=60.0, joint_resolution=1e-5,
+    surface_error=0.0)
 LONGEST = 5e-3
 
 
@@ -36,9 +37,10 @@ def grip_model(rigid=True, elasticity='half_space'):
                               elasticity=elasticity)
 
 
-def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0.0, seed=0):
-    """Return what exact or noisy pads would feel of the ball with a modulus [Pa]."""
-    model = grip_model(rigid)
+def felt(modulus, rigid=True, shares=(0.2, 0.4, 0.6, 0.8, 1.0), top=1.0, noise=0.0, seed=0,
+         model=None):
+    """Return what exact or noisy pads would feel of the ball with a modulus [Pa], by a model."""
+    model = model or grip_model(rigid)
     rates = np.where(np.arange(7) == 0, 0.0, grasp().trajectory[-1] - grasp().trajectory[0])
     closings = np.linspace(-0.2, 0.6, 4000)     # shares of the planned way, which may be short
     ways = model.way(model.touching + closings[:, None] * rates)

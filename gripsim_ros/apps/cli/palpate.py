@@ -129,7 +129,8 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
         try:
             grip = prepare_grip_model(
                 believed, given.T_object_palm, given.trajectory[-1],
-                options.longest_way(believed.mesh.vertices), hand=felt,
+                options.longest_way(believed.mesh.vertices),
+                most_strain=options.longest_strain, hand=felt,
                 elasticity=values['palpation_elasticity'])
         except TaskError:       # its fingers do not squeeze the object
             return USELESS

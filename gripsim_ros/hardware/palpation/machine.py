@@ -224,7 +224,8 @@ class Palpation(GraspExecution):
         self.squeezes.append(FeltSqueeze(np.array(self._rows), np.array(self._forces)))
         try:
             self.modulus = estimate_modulus(self.model, self.squeezes,
-                                            self.palpation.joint_resolution)
+                                            self.palpation.joint_resolution,
+                                            self.palpation.surface_error)
         except TaskError as error:
             if len(self.squeezes) >= self.palpation.squeezes:
                 self._judge_closing(measured)

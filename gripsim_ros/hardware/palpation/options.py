@@ -43,6 +43,8 @@ class PalpationOptions:
         Longest, from touch to the last squeeze [s].
     joint_resolution : float
         Error of a measured joint [rad].
+    surface_error : float
+        Standard deviation of the surfaces of object and links from those of their meshes [m].
     """
 
     squeezes: int
@@ -55,6 +57,7 @@ class PalpationOptions:
     rest_time: float
     palpation_time: float
     joint_resolution: float
+    surface_error: float
 
     def __post_init__(self) -> None:
         """Check what a goal may choose."""
@@ -67,6 +70,11 @@ class PalpationOptions:
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PalpationOptions':
         """Return the options of a mapping, which may hold other keys too."""
         return cls(**{field.name: values[field.name] for field in fields(cls)})
+
+    @property
+    def longest_strain(self) -> float:
+        """Return how far a model of the grip must reach over the width of what is gripped [-]."""
+        return BEYOND * self.most_strain
 
     def longest_way(self, vertices: NDArray[np.float64]) -> float:
         """Return how far a model of the grip must reach [m], of an object's vertices (n, 3)."""

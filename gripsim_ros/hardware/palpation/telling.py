@@ -47,9 +47,9 @@ def expected_error(model: GripModel, believed: float, options: PalpationOptions,
     Return the relative standard error [-] with which squeezes would tell a modulus, at most 1.
 
     The mean for an object that is as stiff as is ``believed`` [Pa], ten times softer and ten
-    times stiffer: what nobody knows of friction, and of joints that are read to
-    ``joint_resolution`` while fingers press as far as the object bears and ``most_strain``
-    allows. Other parameters as of ``harmless_force``.
+    times stiffer: what nobody knows of friction, of surfaces (``surface_error``), and of joints
+    that are read to ``joint_resolution`` while fingers press as far as the object bears and
+    ``most_strain`` allows. Other parameters as of ``harmless_force``.
     """
     return float(np.mean([min(USELESS, error_at(model, share * believed, options, max_pressure,
                                                 max_grip)) for share in TOLD]))
@@ -66,7 +66,9 @@ def error_at(model: GripModel, modulus: float, options: PalpationOptions, max_pr
               - model.way_at(modulus * np.exp(STEP), forces)) / STEP
     sensitivity = np.sqrt(options.squeezes) * np.linalg.norm(change - change.mean())
     resolution = model.way_resolution(model.touching, options.joint_resolution)
-    return float(np.hypot(resolution / sensitivity, model.friction_doubt(modulus, top)))
+    shapes = model.surface_doubt(modulus, [forces], options.surface_error)
+    return float(np.linalg.norm([resolution / sensitivity, model.friction_doubt(modulus, top),
+                                 shapes]))
 
 
 def most_telling(errors_of: Iterable[Callable[[], float]],

@@ -1,6 +1,6 @@
 """What a grip feels like for any modulus: force over the way of the fingers, from their touch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -17,18 +17,26 @@ from ..in_process import mechanics_options
 from ..resources import load_default_hand
 from .fingers import HandSqueeze
 from .sticking import GripContacts, sticking_shares
+from .surface_doubt import mean_deviation, Spots, way_covariance
 
 #: Moduli of the table [Pa]: beyond them a hand cannot tell.
 MODULI = np.geomspace(2e3, 2e7, 9)
-#: Ways of the table over the longest [-].
-SHARES = np.geomspace(0.02, 1.0, 10)
-#: Way over the longest at which pads' points and forces are taken for all ways: the geometric
-#: middle of the table. Deep in a body forces lean, and pads touch elsewhere.
-MIDDLE = 0.14
+#: Ways of the table over the longest [-]: from some 0.02 mm, where joints still tell a way.
+SHARES = np.geomspace(0.005, 1.0, 17)
+#: Way over the longest at which pads' points and forces are taken for all ways: deep in a body
+#: forces lean, and pads touch elsewhere; at the first touch forces hardly balance.
+MIDDLE = 0.25
+#: Ways over the longest at which the fingers hardly touch yet: where forces do not rise with the
+#: way there, they are taken to rise as those of a round contact, by this power of it [-].
+HARDLY_TOUCHING, ROUND = 0.02, 1.5
 #: Part of the closing that tells how pads move [-].
 CLOSED = 1e-3
 #: Joints are moved by this for the way's derivatives [rad].
 JOINT_STEP = 1e-5
+#: Step of the modulus' logarithm for derivatives.
+SLOPE_STEP = 0.01
+#: A sum of squares of ways below which squeezes tell nothing [m^2].
+LEAST_SQUARE = 1e-20
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,9 @@ class GripModel:
     stick_over_slip : (n,) float
         Slope of the force where pads stick entirely, over that of ``forces``, where they slip
         as their friction lets them [-].
+    covariances : (m, n, n) float
+        Of the ways at which these forces are borne, by the surfaces' errors, over their variance
+        [-].
     """
 
     hand: HandModel
@@ -88,6 +99,8 @@ class GripModel:
     warnings: tuple[str, ...] = ()
     sticking: Array = field(default_factory=lambda: np.ones(len(SHARES)))
     stick_over_slip: Array = field(default_factory=lambda: np.ones(len(SHARES)))
+    covariances: Array = field(
+        default_factory=lambda: np.zeros((len(MODULI), len(SHARES), len(SHARES))))
 
     def way(self, joints: Array) -> Array:
         """Return the ways (s,) of joints (s, J) beyond those of the model's touch [m]."""
@@ -130,6 +143,32 @@ class GripModel:
         _, last = self._place(modulus, force)
         return float(np.ptp(np.append(self.sticking[:last + 1], 1.0)) / np.sqrt(12.0))
 
+    def surface_doubt(self, modulus: float, squeezes: Sequence[Array], surface_error: float
+                      ) -> float:
+        """
+        Return the standard error of a modulus [-] by the shapes of what touches.
+
+        Parameters
+        ----------
+        modulus : float
+            That was felt [Pa].
+        squeezes : sequence of (s,) float
+            Forces at which each rested [N].
+        surface_error : float
+            Standard deviation of the true surfaces of object and links from those of the model
+            [m]. Contacts that begin within it of the ways gone may have begun already, or not
+            yet: the worst is told.
+        """
+        ways = [self.way_at(modulus, forces) for forces in squeezes]
+        slopes = [(way - self.way_at(modulus * np.exp(SLOPE_STEP), forces)) / SLOPE_STEP
+                  for way, forces in zip(ways, squeezes)]
+        weights = np.concatenate([slope - slope.mean() for slope in slopes])
+        row = int(np.abs(np.log(self.moduli / modulus)).argmin())
+        worst = max(mean_deviation(weights, np.concatenate(ways) + shift, self.ways[row],
+                                   self.covariances[row])
+                    for shift in (-surface_error, 0.0, surface_error))
+        return surface_error * worst / max(float(weights @ weights), LEAST_SQUARE)
+
     def most_sticking(self, modulus: float, force: float) -> float:
         """Return what pads that stick entirely would multiply a force [N] by, at most [-]."""
         _, last = self._place(modulus, force)
@@ -166,8 +205,8 @@ def _interpolate(place: Array, rising: Array, values: Array) -> Array:
 
 
 def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: Array,
-                       longest: float, *, hand: HandModel | None = None,
-                       elasticity: str = 'half_space',
+                       longest: float, *, most_strain: float = np.inf,
+                       hand: HandModel | None = None, elasticity: str = 'half_space',
                        on_point: Callable[[int, int], bool | None] | None = None) -> GripModel:
     """
     Return what the fingers of a grasp will feel, for moduli from 2 kPa to 20 MPa.
@@ -181,6 +220,8 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
         Of the grasp [rad].
     longest : float
         Way beyond the first touch, at most [m].
+    most_strain : float
+        The same over the width of what is gripped [-].
     hand : HandModel, optional
         None: the Schunk SDH.
     elasticity : str
@@ -211,6 +252,7 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             grasp_object.material, youngs_modulus=float(modulus)), grasp_object.label)
         squeeze = HandSqueeze(thing, hand, T_object_palm, joints, mechanics, touching)
         touching, warnings = squeeze.touching, squeeze.warnings
+        longest = min(longest, most_strain * squeeze.width)
         fractions = squeeze.fractions_of(longest * SHARES)
         if grip is None:
             middle = squeeze.held_at(squeeze.fractions_of(np.array([MIDDLE * longest]))[0])
@@ -224,7 +266,8 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
                            held.state.peak_pressures.max(),
                            held.balanced and held.state.quantitative,
-                           _contacts_of(squeeze, T_object_palm, held, fraction)))
+                           _contacts_of(squeeze, T_object_palm, held, fraction),
+                           _spots_of(hand, T_object_palm, held)))
         table.append(points)
     model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
     known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
@@ -271,6 +314,17 @@ def _contacts_of(squeeze: HandSqueeze, T_object_palm: Array, held: HeldGrasp, fr
                         rotate(settled, after - before), radii[None])
 
 
+def _spots_of(hand: HandModel, T_object_palm: Array, held: HeldGrasp) -> Spots:
+    """Return where the links of a held grasp press."""
+    state, bears = held.state, held.state.normal_forces > 0.0
+    links, growing = state.links[bears], state.normal_stiffness[bears]
+    of_links = state.normal_forces_by_link[bears] / state.normal_forces.sum()
+    shares = growing / np.array([growing[links == link].sum() for link in links])
+    poses = T_object_palm @ forward_kinematics(hand, held.joint_positions[None])[0][links]
+    points = np.einsum('pji,pj->pi', poses[:, :3, :3], state.points[bears] - poses[:, :3, 3])
+    return Spots(links, points, 2.0 * of_links * shares, state.friction_radii[bears])
+
+
 def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
              ) -> tuple[tuple[int, ...], Array, Array]:
     """Return the links that press, their points (k, 3) and directions (k, 3)."""
@@ -294,12 +348,23 @@ def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list
     bare = GripModel(hand, *grip, touching, width, moduli, ways, ways, ways, ways, warnings)
     ways = np.array([bare.way(np.array([point[0] for point in row])) for row in table])
     forces, pressures = (np.array([[point[k] for point in row] for row in table]) for k in (1, 2))
+    forces = np.array([_rising(*row) for row in zip(ways, forces)])
     sound = np.array([[point[3] for point in row] for row in table])
+    doubts = np.array([way_covariance([point[5] for point in row]) for row in table])
     if len(moduli) == 1:
         ratios = MODULI[:, None] / moduli[0]
-        ways, sound = np.repeat(ways, len(MODULI), axis=0), np.repeat(sound, len(MODULI), axis=0)
+        ways, sound, doubts = (np.repeat(one, len(MODULI), axis=0)
+                               for one in (ways, sound, doubts))
         forces, pressures, moduli = ratios * forces, ratios * pressures, MODULI
-    if (np.diff(ways) <= 0.0).any() or (np.diff(forces) <= 0.0).any():
-        raise TaskError('the force of this grip does not rise with the way of its fingers')
     return GripModel(hand, *grip, touching, width, moduli, ways, forces, pressures, sound,
-                     warnings)
+                     warnings, covariances=doubts)
+
+
+def _rising(ways: Array, forces: Array) -> Array:
+    """Return forces (n,) [N] that rise with the ways (n,) [m]: TaskError where they do not."""
+    falls = np.flatnonzero((np.diff(forces) <= 0.0) | (np.diff(ways) <= 0.0)) + 1
+    first = int(falls.max(initial=0))
+    if SHARES[first] > HARDLY_TOUCHING or (np.diff(ways) <= 0.0).any():
+        raise TaskError('the force of this grip does not rise with the way of its fingers')
+    shares = ways[:first] / ways[first]
+    return np.concatenate([forces[first] * shares ** ROUND, forces[first:]])

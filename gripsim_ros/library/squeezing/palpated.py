@@ -20,6 +20,8 @@ RELATIVE_STEP = 0.01
 WORST_ERROR = 0.25
 #: Standard errors from the mean to the end of a one-sided interval of 95 %.
 ONE_SIDED = 1.645
+#: Logarithm of the ratio of moduli by which surfaces are looked at, at most [-].
+MOST_REACH = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +53,8 @@ class FeltModulus:
     best : float
         The modulus of least squares, however little it is known [Pa].
     standard_error : float
-        Of what was measured and of friction, the model's own error apart [Pa]; NaN of a bound.
+        Of what was measured, of friction and of shapes, the model's own error apart [Pa]; NaN of
+        a bound.
     is_bound : bool
         The object is too stiff for the hand to tell: it is at least as stiff as this.
     moduli : (k,) float
@@ -75,7 +78,7 @@ class FeltModulus:
 
 
 def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
-                     joint_resolution: float) -> FeltModulus:
+                     joint_resolution: float, surface_error: float = 0.0) -> FeltModulus:
     """
     Return the modulus with which the model's grip follows what was felt.
 
@@ -87,6 +90,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         Those with fewer than three points are not read.
     joint_resolution : float
         Error of each measured joint [rad].
+    surface_error : float
+        Standard deviation of the surfaces that touch from those of the model [m].
 
     Raises
     ------
@@ -99,7 +104,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     be felt. So each squeeze has a way of its own at the touch, and only the differences of ways
     between forces count: least squares of w_i - w_0 - W(F_i; E) in the ways, E by search.
     The error is the larger of the ways' scatter, their resolution, and the scatter from squeeze
-    to squeeze, and that of not knowing how far pads stick (``GripModel.friction_doubt``).
+    to squeeze, beside that of not knowing how far pads stick (``GripModel.friction_doubt``) and
+    where surfaces are (``GripModel.surface_doubt``).
     """
     used = [one for one in squeezes if len(one.forces) >= FEWEST_POINTS]
     if not used:
@@ -115,6 +121,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
     force = max(float(one.forces[-1]) for one in used)
     error = float(np.hypot(error, model.friction_doubt(modulus, force)))
+    shapes = _shapes_error(model, [one.forces for one in used], modulus, error, surface_error)
+    error = float(np.hypot(error, shapes))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
     stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]
@@ -124,9 +132,24 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
                         'those of an elastic object between them would')
     if stiff:
         least = fit.least(modulus, ONE_SIDED * deviation) / model.most_sticking(modulus, force)
+        least = max(MODULI[0], least * float(np.exp(-ONE_SIDED * shapes)))
         return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
                        ways)
+
+
+def _shapes_error(model: GripModel, squeezes: Sequence[Array], modulus: float, error: float,
+                  surface_error: float) -> float:
+    """
+    Return the standard error [-] of a modulus that surfaces leave, beside another error [-].
+
+    An edge that begins to bear does so at other forces of another modulus: of all moduli that
+    agree with 95 % the one counts whose squeezes tell least.
+    """
+    least = model.surface_doubt(modulus, squeezes, surface_error)
+    reach = min(ONE_SIDED * float(np.hypot(error, least)), MOST_REACH)
+    return max(least, *(model.surface_doubt(modulus * float(np.exp(side * reach)), squeezes,
+                                            surface_error) for side in (-1.0, -0.5, 0.5, 1.0)))
 
 
 def _scatter(values: Array, sensitivities: Sequence[float]) -> float:

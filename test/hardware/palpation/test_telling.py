@@ -53,6 +53,21 @@ def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():
     assert error == pytest.approx(np.mean(doubts), rel=0.2) and 0.02 < error < 0.2
 
 
+def test_surfaces_that_nobody_knows_are_left_however_fine_the_joints_are():
+    """A link that rests on a second edge from the middle of the squeezes tells little."""
+    options = replace(PALPATION, joint_resolution=1e-9, surface_error=1e-5)
+    top = harmless_force(grip_model(), STIFF, options, 1.5e5, np.inf)
+    later = np.arange(grip_model().ways.shape[1]) > np.searchsorted(
+        grip_model().forces[6], 0.5 * top)
+    both = np.where(later, 0.5, 1.0)
+    model = replace(grip_model(), covariances=np.array([
+        np.outer(both, both) + np.outer(1.0 - both, 1.0 - both)] * len(grip_model().moduli)))
+    error = error_at(model, STIFF, options, 1.5e5, np.inf)
+    doubt = model.surface_doubt(STIFF, [np.linspace(LOWEST_SHARE * top, top, 5)], 1e-5)
+    assert error == pytest.approx(doubt, rel=0.1) and 0.03 < error < 0.3
+    assert error > 5.0 * error_at(model, STIFF, replace(options, surface_error=0.0), 1.5e5, np.inf)
+
+
 @given(st.lists(st.floats(0.0, 5.0), min_size=1, max_size=8))
 def test_the_first_good_grip_is_taken_or_the_best(errors):
     asked = []

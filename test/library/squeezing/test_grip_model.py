@@ -1,13 +1,17 @@
 """Contacts of a grip are where its fingers press at each way, on the object as it settled."""
 
+from functools import lru_cache
+
 import numpy as np
 from palpation_cases import BALL, grasp, HAND, LONGEST
 import pytest
 
+from gripsim_ros.core.errors import TaskError
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.library.in_process import mechanics_options
 from gripsim_ros.library.squeezing.fingers import HandSqueeze
-from gripsim_ros.library.squeezing.grip_model import _contacts_of
+from gripsim_ros.library.squeezing.grip_model import (
+    _contacts_of, _rising, GripModel, prepare_grip_model, SHARES)
 
 #: Of the ball; how far off its surface is by its facets [m].
 RADIUS, FACETS = 0.03, 2e-4
@@ -28,3 +32,42 @@ def test_contacts_are_on_the_object_at_each_way(share):
             > 0.9 * np.linalg.norm(contacts.forces, axis=1)).all()
     assert np.einsum('ki,ki->', contacts.motions, contacts.forces) > 0.0
     assert (contacts.radii > 0.0).all() and (contacts.radii < 0.02).all()
+
+
+@lru_cache(maxsize=1)
+def strained(most_strain=0.06) -> GripModel:
+    """Return the model of the ball's grip up to a share of its width."""
+    return prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
+                              most_strain=most_strain, hand=hand_as_simulated(HAND))
+
+
+def test_the_table_ends_with_the_strain_that_is_asked_for():
+    """Ways of work against forces, and how much nearer pads come, differ by some per cent."""
+    width = strained().width
+    assert 0.06 * width < LONGEST
+    assert strained().ways[0, -1] == pytest.approx(0.06 * width, rel=0.1)
+
+
+def test_small_ways_are_those_of_the_table_not_of_its_first_slope():
+    """Forces of a stiff object that go 0.03 mm, against squeezing so far with the fingers."""
+    squeeze = HandSqueeze(BALL, hand_as_simulated(HAND), grasp().T_object_palm,
+                          grasp().trajectory[-1], mechanics_options('half_space'))
+    fraction, = squeeze.fractions_of(np.array([3e-5]))
+    held = squeeze.held_at(fraction)
+    way = strained().way(held.joint_positions[None])
+    assert strained().ways[0, 0] < way[0]
+    assert strained().force_at(BALL.material.youngs_modulus, way)[0] == pytest.approx(
+        0.5 * held.state.normal_forces.sum(), rel=0.03)
+
+
+def test_forces_that_fall_are_no_grip_but_at_the_first_touch():
+    """There an object rocks between fingers that hardly press."""
+    ways, forces = 1e-3 * SHARES, 2.0 * SHARES**1.5
+    assert (_rising(ways, forces) == forces).all()
+    rocking, falling = forces.copy(), forces.copy()
+    rocking[1], falling[-3] = forces[3], forces[-6]
+    np.testing.assert_allclose(_rising(ways, rocking), forces)
+    with pytest.raises(TaskError, match='does not rise'):
+        _rising(ways, falling)
+    with pytest.raises(TaskError, match='does not rise'):
+        _rising(ways[::-1], forces)

@@ -65,6 +65,8 @@ PARAMETERS = (
     NodeParameter('palpation_time', float, 'Longest, from touch to the last squeeze [s].',
                   1.0, 600.0),
     NodeParameter('joint_resolution', float, 'Error of a measured joint [rad].', 0.0, 0.1),
+    NodeParameter('surface_error', float, 'Standard deviation of the surfaces of object and links '
+                  'from those of their meshes [m].', 0.0, 0.01),
     NodeParameter('palpation_elasticity', str, "body, the object's own compliance in the model "
                   'of the grip, or half_space.'))
 

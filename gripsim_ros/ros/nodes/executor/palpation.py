@@ -132,8 +132,9 @@ def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, 
     try:
         model = prepare_grip_model(
             palpated.grasp_object, _object_palm(goal), plan.closed,
-            palpated.options.longest_way(palpated.grasp_object.mesh.vertices), hand=felt,
-            elasticity=elasticity, on_point=watch)
+            palpated.options.longest_way(palpated.grasp_object.mesh.vertices),
+            most_strain=palpated.options.longest_strain, hand=felt, elasticity=elasticity,
+            on_point=watch)
     except TaskError:
         if ended:
             raise GoalEnded('cancelled before anything moved') from None
