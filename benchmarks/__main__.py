@@ -15,6 +15,7 @@ BENCHMARKS = {
     'fem_centre': 'finite_elements.centre', 'fem_edges': 'finite_elements.edges',
     'fem_grip': 'finite_elements.grips_planned',
     'fem_over_edges': 'finite_elements.over_edges',
+    'fem_pad_border': 'finite_elements.pad_border',
     'frogger': 'duel.frogger', 'fruit': 'hardware.fruit',
     'hands': 'planning.hands', 'hold': 'hold.shake',
     'holding': 'hardware.holding',
@@ -44,7 +45,7 @@ BENCHMARKS = {
 #: What takes long, needs peers or arguments.
 BY_NAME = ('card', 'carried', 'closing_way', 'hands', 'compression', 'contact',
            'dexgraspbench', 'fem', 'fem_body', 'fem_centre', 'fem_edges', 'fem_grip',
-           'fem_over_edges', 'frogger', 'fruit',
+           'fem_over_edges', 'fem_pad_border', 'frogger', 'fruit',
            'hold',
            'hold_blind', 'hold_confusion', 'hold_edges',
            'hold_published', 'hold_reliability', 'hold_suite', 'lift', 'soak', 'socp',

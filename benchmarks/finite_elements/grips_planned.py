@@ -21,7 +21,8 @@ import time
 import numpy as np
 import trimesh
 
-from benchmarks.finite_elements.whole_grip import GRADING, Link, mesh_reach, WholeGrip
+from benchmarks.finite_elements.rims import mesh_reach
+from benchmarks.finite_elements.whole_grip import GRADING, Link, WholeGrip
 from benchmarks.hardware.grip_referee import COARSE
 from benchmarks.hold.random_bodies import random_body
 from benchmarks.planning.quantitative import reasons
@@ -95,7 +96,7 @@ def pressing_links(hand, T_object_palm, joints, names) -> list[Link]:
             mesh = trimesh.Trimesh(fine.vertices, fine.faces)
             mesh.apply_transform(pose)
             links.append(Link(link.name, mesh_reach(mesh), None if link.pad is None
-                              else partial(pad_compliance, link.pad)))
+                              else partial(pad_compliance, link.pad), ends=True))
     return links
 
 

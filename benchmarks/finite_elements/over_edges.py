@@ -13,7 +13,8 @@ import numpy as np
 import trimesh
 
 from benchmarks.finite_elements.grips_planned import beyond
-from benchmarks.finite_elements.whole_grip import ball_reach, Link, WholeGrip
+from benchmarks.finite_elements.rims import ball_reach
+from benchmarks.finite_elements.whole_grip import Link, WholeGrip
 from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh
 from gripsim_ros.core.contact import ContactMesh, PatchOptions, sample_patch, SphereIndenter
 from gripsim_ros.core.mechanics import MechanicsOptions

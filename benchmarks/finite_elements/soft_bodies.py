@@ -21,7 +21,8 @@ from scipy.optimize import brentq
 from benchmarks.finite_elements import centre
 from benchmarks.finite_elements.grips_planned import curved, pad_compliance
 from benchmarks.finite_elements.revolved import Vessel
-from benchmarks.finite_elements.whole_grip import ball_reach, hertzian_area, Link, WholeGrip
+from benchmarks.finite_elements.rims import ball_reach
+from benchmarks.finite_elements.whole_grip import hertzian_area, Link, WholeGrip
 from gripsim_ros.core.bodies import GraspObject, Material, shapes, TriangleMesh
 from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
 from gripsim_ros.core.contact import ContactMesh

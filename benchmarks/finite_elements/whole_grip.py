@@ -17,10 +17,9 @@ from scipy.spatial import cKDTree
 import trimesh
 
 from benchmarks.finite_elements.quadratic_tetrahedra import QuadraticTetrahedra
+from benchmarks.finite_elements.rims import covered, exits, facing
 from benchmarks.hardware.grip_referee import COARSE, refined_mesh
 from gripsim_ros.core.bodies import Material, TriangleMesh
-from gripsim_ros.core.contact.geometry.closest_point import closest_points
-from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 
 #: Share of the box's diagonal by which the tetrahedra's surface may leave the mesh, and longest
 #: edge over the distance from a contact [-].
@@ -39,9 +38,14 @@ NEWTON, LEAST_COSINE = 4, 0.3
 #: Exchanges of loaded and free nodes, and right-hand sides solved at a time.
 EXCHANGES, CHUNK = 100, 200
 #: Places in a triangle and their weights, exact to the fourth power (Dunavant 1985).
-SAMPLES = np.concatenate([np.full((3, 3), near) + (1.0 - 3.0 * near) * np.eye(3)
-                          for near in (0.445948490915965, 0.091576213509771)])
-SAMPLE_WEIGHTS = np.repeat([0.223381589678011, 0.109951743655322], 3)
+PLACES = np.concatenate([np.full((3, 3), near) + (1.0 - 3.0 * near) * np.eye(3)
+                         for near in (0.445948490915965, 0.091576213509771)])
+WEIGHTS = np.repeat([0.223381589678011, 0.109951743655322], 3)
+#: The same in each quarter of it, as rims go through.
+QUARTERS = 0.5 * np.array([np.eye(3) + np.eye(3)[k] for k in range(3)] + [1.0 - np.eye(3)])
+SAMPLES, SAMPLE_WEIGHTS = (PLACES @ QUARTERS).reshape(-1, 3), np.tile(0.25 * WEIGHTS, 4)
+#: Least part of a hat that links cover for it to bear load [-].
+LEAST_COVERED = 0.02
 #: Forces and gaps of wrong sign below this, over the largest, are none [-].
 NOUGHT = 1e-5
 #: Mean of 1/r over a disc of radius 1 loaded evenly, over which it is averaged.
@@ -55,39 +59,14 @@ class Link:
 
     ``reach(points)`` returns depths ``(n,)`` [m], negative outside, and unit vectors ``(n, 3)``
     by which the body is pushed. ``pad`` returns the compliance of an elastic pad between
-    distances [m] of evenly loaded places [m/N]; None: rigid.
+    distances [m] of evenly loaded places [m/N]; None: rigid. What ``ends`` has rims, which hats of
+    pressure may lie across.
     """
 
     name: str
     reach: Callable
     pad: Callable | None = None
-
-
-def mesh_reach(mesh: trimesh.Trimesh) -> Callable:
-    """Return the ``reach`` of a closed mesh: by the nearest point of its surface."""
-    # trimesh's own search looks at thousands of triangles where a point is far from the mesh.
-    tree = build_vp_tree(np.array(mesh.vertices, float), np.array(mesh.faces, np.int64))
-
-    def reach(points):
-        _, places, rows = closest_points(tree, np.ascontiguousarray(points, float), np.inf)
-        faces, ways = tree.faces[rows], np.linalg.norm(places - points, axis=1)
-        shares = trimesh.triangles.points_to_barycentric(mesh.triangles[faces], places)
-        normals = np.einsum('nk,nka->na', shares, mesh.vertex_normals[mesh.faces[faces]])
-        arms = places - points
-        signs = np.where(np.einsum('na,na->n', arms, normals) >= 0.0, 1.0, -1.0)
-        out = np.where((ways > 1e-9)[:, None],
-                       (signs / np.maximum(ways, 1e-12))[:, None] * arms, normals)
-        return signs * ways, out / np.linalg.norm(out, axis=1, keepdims=True)
-    return reach
-
-
-def ball_reach(centre, radius: float) -> Callable:
-    """Return the ``reach`` of a ball."""
-    def reach(points):
-        arms = points - np.asarray(centre)
-        ways = np.linalg.norm(arms, axis=1)
-        return radius - ways, arms / ways[:, None]
-    return reach
+    ends: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,47 +143,46 @@ class WholeGrip:
 
     def _hats(self, rows, surface):
         """Set points, areas and loads (nodes, hats) of hats about corners of outer faces."""
-        count = len(self.places)
         corners = self.places[self._faces[:, :3]]
         self._areas = 0.5 * np.linalg.norm(np.cross(
             corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1)
-        # Integrals of linear hats times quadratic ones over a triangle of area 1.
-        mixed = np.full((3, 6), 1.0 / 15.0)
-        mixed[:, :3] = np.eye(3) / 30.0 - (1.0 - np.eye(3)) / 60.0
-        for side, (a, b) in enumerate(((0, 1), (1, 2), (2, 0))):
-            mixed[[a, b], 3 + side] = 2.0 / 15.0
-        hats = np.full(count, -1)
+        hats = np.full(len(self.places), -1)
         hats[rows] = np.arange(len(rows))
-        which, loads = hats[self._faces[:, :3]], self._areas[:, None, None] * mixed
+        which = hats[self._faces[:, :3]]
         beside = which[(which < 0).any(axis=1)]
-        self._border = np.unique(beside[beside >= 0])
-        columns = np.repeat(which[:, :, None], 6, axis=2)
-        lines = np.repeat(self._faces[:, None], 3, axis=1)
-        inside = columns >= 0
-        matrix = coo_matrix((loads[inside], (lines[inside], columns[inside])),
-                            shape=(count, len(rows))).tocsc()
-        self.areas = np.asarray(matrix.sum(axis=0)).ravel()
-        self.shares = (matrix @ diags(1.0 / self.areas)).tocsc()
-        self.points = self.shares.T @ self.places
-        self._sample(which, corners, surface)
-
-    def _sample(self, which, corners, surface):
-        """Set samples on the mesh given and weights of hats, over which depths are averaged."""
         faces = np.flatnonzero((which >= 0).any(axis=1))
-        places = np.einsum('qk,fka->fqa', SAMPLES, corners[faces]).reshape(-1, 3)
-        self._samples = trimesh.proximity.closest_point(surface, places)[0]
-        rows, hats, values = [], [], []
-        for corner in range(3):
-            of = np.repeat(which[faces, corner], len(SAMPLES))
-            inside = of >= 0
-            rows.append(np.flatnonzero(inside))
-            hats.append(of[inside])
-            values.append(np.tile(SAMPLES[:, corner], len(faces))[inside])
-        shape = len(places), len(self.areas)
-        self._between = coo_matrix((np.concatenate(values), (
-            np.concatenate(rows), np.concatenate(hats))), shape=shape).tocsr()
-        weights = np.outer(self._areas[faces], SAMPLE_WEIGHTS).ravel()
+        whole = np.bincount(which[faces].ravel() + 1, np.repeat(self._areas[faces] / 3.0, 3),
+                            minlength=len(rows) + 1)[1:]
+        weights = (np.outer(self._areas[faces], SAMPLE_WEIGHTS).ravel()
+                   * self._sample(faces, corners, surface))
+        between = self._values(which[faces], len(rows), SAMPLES)
+        areas = between.T @ weights
+        kept = np.flatnonzero(areas > LEAST_COVERED * whole)
+        self._border = np.flatnonzero(np.isin(kept, beside[beside >= 0]))
+        self.areas, self._between = areas[kept], between[:, kept].tocsr()
         self._means = (diags(1.0 / self.areas) @ self._between.T @ diags(weights)).tocsr()
+        quadratic = self._values(self._faces[faces], len(self.places), _quadratic(SAMPLES))
+        self.shares = (quadratic.T @ self._means.T).tocsc()
+        self.points = self.shares.T @ self.places
+
+    def _sample(self, faces, corners, surface):
+        """Set samples on the mesh given and normals into it; return which links cover (n,)."""
+        places = np.einsum('qk,fka->fqa', SAMPLES, corners[faces]).reshape(-1, 3)
+        self._samples, _, on = trimesh.proximity.closest_point(surface, places)
+        self._inward = -surface.face_normals[on]
+        met = np.zeros(len(places), bool)
+        for link in self.links:
+            met |= (covered(link.reach, self._samples, self._inward, MARGIN) if link.ends
+                    else True)
+        return met
+
+    def _values(self, columns, count, values):
+        """Return what functions (q, k) of faces (f, k) are at their samples, (f q, count)."""
+        rows = np.arange(len(columns) * len(values)).reshape(-1, len(values), 1)
+        rows, columns, values = np.broadcast_arrays(rows, columns[:, None], values[None])
+        inside = columns >= 0
+        return coo_matrix((values[inside], (rows[inside], columns[inside])),
+                          shape=(rows[:, :, 0].size, count)).tocsr()
 
     def _hold(self):
         """Set rigid motions ``(nodes, 3, 6)`` about the centre of the surface and weights."""
@@ -283,15 +261,21 @@ class WholeGrip:
 
     def _by_nearest(self, link, ways=0.0):
         """Return how far samples must be pushed by a link, and whither, from ways moved."""
-        deep, out = link.reach(self._samples + ways)
+        deep, out = (facing(link.reach, self._samples + ways, self._inward) if link.ends
+                     else link.reach(self._samples + ways))
         return deep + np.einsum('na,na->n', out, np.broadcast_to(ways, out.shape)), out
 
     def _along_motions(self, link):
         """Return the same for what sticks where it is touched: all along the link's motion."""
-        deep, out = link.reach(self._samples)
+        deep, out = (facing(link.reach, self._samples, self._inward) if link.ends
+                     else link.reach(self._samples))
         along = np.maximum(deep, 0.0) @ out
         along /= max(np.linalg.norm(along), 1e-12)
         ways = np.zeros(len(deep))
+        if link.ends:
+            inside, deep = deep > 0.0, np.where(deep > 0.0, 0.0, deep)
+            ways[inside] = exits(link.reach, self._samples[inside],
+                                 np.tile(along, (int(inside.sum()), 1)))
         for _ in range(NEWTON):
             ways += deep / np.maximum(out @ along, LEAST_COSINE)
             deep, out = link.reach(self._samples + ways[:, None] * along)
@@ -392,6 +376,12 @@ def hertzian_area(points, pressing) -> float:
     arms = points - shares @ points
     spreads = np.linalg.eigvalsh((shares[:, None] * arms).T @ arms)
     return float(5.0 * np.pi * np.sqrt(max(spreads[1] * spreads[2], 0.0)))
+
+
+def _quadratic(shares):
+    """Return the six quadratic functions of a triangle at barycentric places (q, 3) -> (q, 6)."""
+    middles = [4.0 * shares[:, a] * shares[:, b] for a, b in ((0, 1), (1, 2), (2, 0))]
+    return np.column_stack([shares * (2.0 * shares - 1.0), *middles])
 
 
 def rigid_motions(arms):

@@ -13,7 +13,8 @@ pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make 
 from benchmarks.finite_elements.revolved import Vessel  # noqa: E402
 from benchmarks.finite_elements.soft_bodies import (  # noqa: E402
     bottle, cup, PRESSED, vessel_mesh)
-from benchmarks.finite_elements.whole_grip import ball_reach, Link, WholeGrip  # noqa: E402
+from benchmarks.finite_elements.rims import ball_reach  # noqa: E402
+from benchmarks.finite_elements.whole_grip import Link, WholeGrip  # noqa: E402
 from gripsim_ros.hardware.sim.solids import outer_faces, tetrahedron_volumes  # noqa: E402
 
 EDGE = 1e-3

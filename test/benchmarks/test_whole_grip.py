@@ -10,8 +10,9 @@ from gripsim_ros.core.bodies import Material, shapes
 pytest.importorskip('skfem', reason='finite elements need scikit-fem: run `make bench-setup`')
 
 from benchmarks.finite_elements.quadratic_tetrahedra import QuadraticTetrahedra  # noqa: E402
+from benchmarks.finite_elements.rims import ball_reach, mesh_reach  # noqa: E402
 from benchmarks.finite_elements.whole_grip import (  # noqa: E402
-    ball_reach, hertzian_area, Link, mesh_reach, rigid_motions, WholeGrip)
+    hertzian_area, Link, rigid_motions, WholeGrip)
 from benchmarks.finite_elements.soft_bodies import outside, way_outside  # noqa: E402
 
 MODULUS, RATIO = 2e5, 0.3
