@@ -313,7 +313,7 @@ class _Run:
         """
         places = self._surface.points(self._positions)
         areas = self._surface.current_areas(self._positions, self._body.axis)
-        gaps = [plate.gaps(places)[0] for plate in self._body.plates(self._way)]
+        gaps = [obstacle.gaps(places)[0] for obstacle in self._body.plates(self._way)]
         touched = [areas[gap < -gap.min()].sum() for gap in gaps]
         return CurvePoint(self._way, self._force(), 0.5 * float(sum(touched)))
 

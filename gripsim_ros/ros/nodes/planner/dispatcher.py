@@ -15,15 +15,13 @@ from weakref import WeakKeyDictionary
 from ....core.errors import GripsimError
 from ....core.planning.progress import Ask, Progress
 from .sessions import (
-    CANCELED, DONE, INTERNAL, SHUTTING_DOWN, STAGE_MISSING, TIMED_OUT, Answer, Outstanding,
-    RingSettings, Session)
+    CANCELED, DONE, HEARTBEAT, INTERNAL, SHUTTING_DOWN, STAGE_MISSING, TIMED_OUT, Answer,
+    Outstanding, RingSettings, Session)
 
-#: Seconds between two reports of progress at least, and at most.
-REPORT_PERIOD, HEARTBEAT = 0.1, 1.0
+#: Seconds between two reports of progress at least.
+REPORT_PERIOD = 0.1
 #: Share of what the planner took to prepare an object within which a stage has done so.
 STAGE_SHARE = 0.5
-#: Seconds between two looks at the graph while stages are being discovered.
-DISCOVERY_PERIOD = 0.02
 #: How long a stage counts as at work after it said so, and after it said that it loads; it says so
 #: once a second, but what it compiled it loads in a fresh process [s].
 WORK_MEMORY, LOAD_MEMORY = 3.0, 30.0
@@ -269,10 +267,8 @@ class Dispatcher:
             return call()
         except Exception as error:
             self._on_fault(error, traceback.format_exc())
-            text = ' '.join(str(error).split())
-            if not isinstance(error, GripsimError):
-                text = f'{type(error).__name__}: {text}'
-            self._end(session, INTERNAL, text)
+            kind = '' if isinstance(error, GripsimError) else f'{type(error).__name__}: '
+            self._end(session, INTERNAL, kind + ' '.join(str(error).split()))
             return None
 
     def _note(self, request_id: str, batch_id: int, stage: str) -> None:
@@ -306,7 +302,7 @@ class Dispatcher:
         """Send a batch again that was not answered, or that now finds its object."""
         if (item.session.request_id, item.ask.batch_id) not in self._out:
             return
-        if now < (item.deadline if item.resend_at is None else item.resend_at):
+        if now < item.wakes_at:
             return
         if item.resend_at is None:
             if item.silent and now < self._at_work_until:
@@ -397,14 +393,7 @@ class Dispatcher:
     def _next_wake(self, now: float) -> float:
         """Return the seconds until the next deadline."""
         times = [now + LONGEST_SLEEP]
-        for session in self._sessions:
-            ready = session.planner is not None
-            times.append(session.stop_at if ready and not session.stopped else session.deadline)
-            if session.on_progress is not None:
-                times.append(max(session.reported_at, 0.0) + HEARTBEAT)
-            if ready and not session.discovered:
-                times.append(now + DISCOVERY_PERIOD)
+        times.extend(session.wakes_at(now) for session in self._sessions)
         times.extend(self._left.values())
-        for item in self._out.values():
-            times.append(item.deadline if item.resend_at is None else item.resend_at)
+        times.extend(item.wakes_at for item in self._out.values())
         return max(0.0, min(times) - now)

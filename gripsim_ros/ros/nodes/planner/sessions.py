@@ -16,6 +16,10 @@ DONE, TIMED_OUT, CANCELED, STAGE_MISSING, INVALID, INTERNAL = range(6)
 #: What an answer INTERNAL says of a node that has been told to end.
 SHUTTING_DOWN = 'the node is shutting down'
 
+#: Seconds between two reports of progress at most.
+HEARTBEAT = 1.0
+#: Seconds between two looks at the graph while stages are being discovered.
+DISCOVERY_PERIOD = 0.02
 #: Seconds before a batch is sent again that met a stage which is not ready, and at most.
 STAGE_DELAY, LONGEST_STAGE_DELAY = 0.02, 0.5
 #: Share of the time limit, and most seconds, kept for the details of the best grasps.
@@ -105,6 +109,11 @@ class Outstanding:
                 f'{self.session.patience:.3g} s each')
 
     @property
+    def wakes_at(self) -> float:
+        """Return when it is to be looked at: it is sent again, or its patience is at an end."""
+        return self.deadline if self.resend_at is None else self.resend_at
+
+    @property
     def silent(self) -> bool:
         """Return whether an attempt has got no answer."""
         return self.silences > 0
@@ -173,3 +182,13 @@ class Session:
         """Return when no hypothesis is begun any more, so that details find the time."""
         reserve = min(DETAIL_TIME, DETAIL_SHARE * (self.deadline - self.begin))
         return self.deadline - reserve
+
+    def wakes_at(self, now: float) -> float:
+        """Return when it is to be looked at next."""
+        ready = self.planner is not None
+        times = [self.stop_at if ready and not self.stopped else self.deadline]
+        if self.on_progress is not None:
+            times.append(max(self.reported_at, 0.0) + HEARTBEAT)
+        if ready and not self.discovered:
+            times.append(now + DISCOVERY_PERIOD)
+        return min(times)
