@@ -285,8 +285,8 @@ def test_a_cancelled_plan_returns_the_best_so_far_within_half_a_second(client):
 
 def test_a_plan_whose_time_is_up_returns_the_best_so_far(client):
     begin = time.monotonic()
-    result = client.plan(goal(hypotheses=500, max_planning_time=3.0))
-    assert time.monotonic() - begin < 3.0 + SLACK
+    result = client.plan(goal(hypotheses=500, max_planning_time=1.0))
+    assert time.monotonic() - begin < 1.0 + SLACK
     assert status_name(result) == 'TIMED_OUT'
     assert 'time is up' in result.message
     # On a busy machine the time may be up before there is anything to evaluate.

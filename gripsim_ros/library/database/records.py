@@ -65,6 +65,10 @@ class StoredPlan:
     def ask(self) -> None:
         """Return None: nothing is left to ask."""
 
+    def look_ahead(self) -> bool:
+        """Return False: nothing is left to find."""
+        return False
+
     def stop(self) -> None:
         """Do nothing: it has ended."""
 

@@ -172,7 +172,7 @@ class Dispatcher:
         """Let planners look ahead until something comes; return whether all are done with it."""
         looking = False
         while self._events.empty() and self._clock() < wake:
-            if not any([self._guarded(session, session.planner.look_ahead)
+            if not any([self._guarded(session, lambda of=session: of.planner.look_ahead())
                         for session in list(self._sessions) if session.planner is not None]):
                 return looking
             looking = True

@@ -614,6 +614,14 @@ def test_others_and_limits_come_between_parts_that_ask_nothing(ring):
     assert session.done.is_set() and session.outcome == DONE
 
 
+def test_a_fault_while_looking_ahead_ends_its_session_alone(ring):
+    session, other = ring.begin('a', CountingPlanner(1)), ring.begin('b', LookingPlanner(3))
+    wait = ring.step()
+    assert ring.dispatcher._looked_ahead(ring.now + wait)
+    assert session.outcome == INTERNAL and 'look_ahead' in session.message
+    assert session.done.is_set() and not other.done.is_set()
+
+
 class LookingPlanner(CountingPlanner):
     """Has something to look ahead for while its one question is out."""
 
