@@ -1,6 +1,8 @@
 """Which compiled code on disk is of today's source: a kernel's own, and that of all it calls."""
 
 import hashlib
+import itertools
+import secrets
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,6 +13,8 @@ Function = Callable[..., Any]
 
 #: Where functions that numba knows keep those they were made of: kernels, dispatchers, intrinsics.
 MADE_OF = '_source', 'py_func', '_defn'
+#: Length of the number from which a process counts the functions that it compiles.
+NUMBER_BITS = 40
 #: Values that become part of the code, like numbers written in it.
 NUMBERS = (bool, int, float, complex, str, bytes, type(None), np.generic)
 
@@ -27,6 +31,20 @@ def heed_what_it_calls(dispatcher: Any, source: Function) -> None:
     stamp = getattr(file, '_source_stamp', None)
     if stamp is not None:
         file._source_stamp = (stamp, digest_of(source))     # type: ignore[union-attr]
+
+
+def number_functions_apart() -> None:
+    """
+    Have functions that numba compiles bear other numbers than those of any other process.
+
+    By a number, counted within a process, numba tells apart functions of one name and the same
+    kinds of arguments, such as what a factory made twice. What several processes have kept on
+    disk is linked into one kernel: of two functions of one number the first then stood for both.
+    A release that keeps the number elsewhere goes on counting from 1.
+    """
+    from numba.core.bytecode import FunctionIdentity
+    if hasattr(FunctionIdentity, '_unique_ids'):
+        FunctionIdentity._unique_ids = itertools.count(secrets.randbits(NUMBER_BITS))
 
 
 def digest_of(source: Function) -> str:

@@ -108,7 +108,10 @@ def _compiler() -> types.ModuleType:
     """Return numba, told what kernels are."""
     import numba
 
+    from .kernel_cache import number_functions_apart
     from .kernel_type import register_kernels
+    number_functions_apart()
+    os.register_at_fork(after_in_child=number_functions_apart)
     register_kernels(Kernel, lambda kernel: kernel.from_kernels)
     return numba
 

@@ -50,6 +50,70 @@ def test_a_function_is_compiled_anew_where_one_that_it_calls_has_changed(tmp_pat
     assert run(tmp_path) == (value, 1)
 
 
+#: Two functions of one name and kind, which a factory made; too long to be copied into what calls.
+MADE_TWICE = """
+import math
+import numba
+from gripsim_ros.core.numerics.kernels import njit
+
+
+def make(number):
+    def made(x):
+        total = number
+        for i in range(int(x)):
+            if total > 1e9:
+                raise ValueError('too much')
+{body}
+        return number
+    return numba.njit(made)
+
+
+first, second = make(1.0), make(2.0)
+
+
+@njit(cache=True)
+def call_first(x):
+    return first(x)
+
+
+@njit(cache=True)
+def call_second(x):
+    return second(x)
+
+
+@njit(cache=True)
+def first_alone(x):
+    return call_first(x)
+
+
+@njit(cache=True)
+def second_alone(x):
+    return call_second(x)
+
+
+@njit(cache=True)
+def both(x):
+    return call_first(x) + 10.0 * call_second(x)
+"""
+LINE = '            total += math.sin(total + {k}) * math.cos(number * total + {k}) + math.exp(-x)'
+CALL_ONE = """
+import sys
+sys.path[:0] = sys.argv[2:]
+import made_twice
+print(getattr(made_twice, sys.argv[1])(3.0))
+"""
+
+
+def test_functions_of_one_name_that_two_processes_compiled_are_told_apart(tmp_path):
+    body = '\n'.join(LINE.format(k=k) for k in range(40))
+    (tmp_path / 'made_twice.py').write_text(MADE_TWICE.format(body=body), encoding='utf-8')
+    answers = [float(subprocess.run(
+        [sys.executable, '-c', CALL_ONE, name, str(tmp_path), str(ROOT)], check=True,
+        capture_output=True, text=True, timeout=120).stdout)
+        for name in ('first_alone', 'second_alone', 'both')]
+    assert answers == [1.0, 2.0, 21.0]
+
+
 HALF = 0.5
 
 
