@@ -259,16 +259,18 @@ class WholeGrip:
     def _sinking(self, forces):
         return self.softness * (self.compliance @ forces.ravel()).reshape(-1, 3)
 
+    def _in_link(self, link, places):
+        """Return how deep the samples, at places (n, 3), are in a link, and the ways out."""
+        return facing(link.reach, places, self._inward) if link.ends else link.reach(places)
+
     def _by_nearest(self, link, ways=0.0):
         """Return how far samples must be pushed by a link, and whither, from ways moved."""
-        deep, out = (facing(link.reach, self._samples + ways, self._inward) if link.ends
-                     else link.reach(self._samples + ways))
+        deep, out = self._in_link(link, self._samples + ways)
         return deep + np.einsum('na,na->n', out, np.broadcast_to(ways, out.shape)), out
 
     def _along_motions(self, link):
         """Return the same for what sticks where it is touched: all along the link's motion."""
-        deep, out = (facing(link.reach, self._samples, self._inward) if link.ends
-                     else link.reach(self._samples))
+        deep, out = self._in_link(link, self._samples)
         along = np.maximum(deep, 0.0) @ out
         along /= max(np.linalg.norm(along), 1e-12)
         ways = np.zeros(len(deep))

@@ -69,32 +69,16 @@ def make(number):
 
 
 first, second = make(1.0), make(2.0)
-
-
-@njit(cache=True)
-def call_first(x):
-    return first(x)
-
-
-@njit(cache=True)
-def call_second(x):
-    return second(x)
-
-
-@njit(cache=True)
-def first_alone(x):
-    return call_first(x)
-
-
-@njit(cache=True)
-def second_alone(x):
-    return call_second(x)
-
-
-@njit(cache=True)
-def both(x):
-    return call_first(x) + 10.0 * call_second(x)
 """
+#: Kernels that call them, by their names: what each returns.
+CALLING = """
+
+@njit(cache=True)
+def {name}(x):
+    return {answer}
+"""
+ANSWERS = {'call_first': 'first(x)', 'call_second': 'second(x)', 'first_alone': 'call_first(x)',
+           'second_alone': 'call_second(x)', 'both': 'call_first(x) + 10.0 * call_second(x)'}
 LINE = '            total += math.sin(total + {k}) * math.cos(number * total + {k}) + math.exp(-x)'
 CALL_ONE = """
 import sys
@@ -106,7 +90,9 @@ print(getattr(made_twice, sys.argv[1])(3.0))
 
 def test_functions_of_one_name_that_two_processes_compiled_are_told_apart(tmp_path):
     body = '\n'.join(LINE.format(k=k) for k in range(40))
-    (tmp_path / 'made_twice.py').write_text(MADE_TWICE.format(body=body), encoding='utf-8')
+    calling = ''.join(CALLING.format(name=name, answer=answer) for name, answer in ANSWERS.items())
+    (tmp_path / 'made_twice.py').write_text(MADE_TWICE.format(body=body) + calling,
+                                            encoding='utf-8')
     answers = [float(subprocess.run(
         [sys.executable, '-c', CALL_ONE, name, str(tmp_path), str(ROOT)], check=True,
         capture_output=True, text=True, timeout=120).stdout)

@@ -14,7 +14,7 @@ from ...numerics.vec3 import dot, load_vec3, subtract
 
 #: Number of samples in a leaf of the search tree; far from the surface larger leaves are faster.
 LEAF_SIZE = 40
-#: Threads that look for nearest samples.
+#: Threads of the prescreen, here and in `generate`: its kernels, and searches, hold no lock.
 THREADS = 4
 #: Largest number of samples, and the side of the cubes, in cells, in each of which one sample of
 #: each side is kept of more.

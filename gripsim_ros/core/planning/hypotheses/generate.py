@@ -15,7 +15,7 @@ from ...transforms import apply, inverse, transform
 from ..options import PlannerOptions
 from ..task import Task, moved_region
 from .coarse_object import coarse_object
-from .distance_field import DistanceField
+from .distance_field import THREADS, DistanceField
 from .hand_geometry import free_closing_share, pad_paths, tip_paths
 from .prescreen import (
     NO_TOUCH, count_clearances, diverse_order, many_fingers_shares, place_palms, score_closings,
@@ -24,8 +24,6 @@ from .primitives import within_region
 from .surroundings import hand_sweep, link_points, point_balls, rays_away, ways_out
 
 
-#: Number of threads of the prescreen, whose kernels release the lock.
-THREADS = 4
 #: Smallest clearance of an open hand by the estimate of the distance field [m].
 FIELD_CLEARANCE = 0.001
 #: Share of the score that is left where the open hand may be nearer to the object than the planner
