@@ -28,7 +28,7 @@ from ...environment import clean_shared_memory
 from .health import Awaited, Namesakes, Traffic, if_ok
 from .interrupts import Interrupts, is_node_process
 from .kernels import count_kernels
-from .leaving import leave
+from .leaving import end_process, leave
 from .parameters import NodeParameter, ParameterError, declare, unknown_parameters
 from .ring_reader import RingReader
 
@@ -328,7 +328,7 @@ def run(node_class: type[SuiteNode], args: Sequence[str] | None = None) -> int:
         leave(node, executor, spinning)
         interrupts.ended()
     if code is not None:
-        return code
+        return end_process(code)
     interrupts.restore()
     return _start_over()
 

@@ -1,5 +1,7 @@
 """Who waits for a node that leaves is answered first; then ROS is shut down, once it is idle."""
 
+import subprocess
+import sys
 import threading
 import time
 
@@ -16,7 +18,8 @@ from rclpy.executors import (  # noqa: E402
 from std_srvs.srv import Trigger  # noqa: E402
 from suite_cases import wait_for  # noqa: E402
 
-from gripsim_ros.ros.nodes.base.leaving import leave, shut_down_when_idle  # noqa: E402
+from gripsim_ros.ros.nodes.base.leaving import (  # noqa: E402
+    end_process, leave, shut_down_when_idle)
 
 THREADS = 3
 #: How long a goal takes to end once its node leaves, and what never ends in time [s].
@@ -148,3 +151,20 @@ def test_what_runs_on_and_on_is_waited_for_no_longer_than_a_while(busy):
 
 def test_a_node_that_was_not_made_leaves_nothing():
     leave(None, None, None)
+
+
+def test_a_node_process_ends_with_its_code_though_a_thread_still_computes():
+    """What it registered for its exit is done, what it printed is told."""
+    program = ('import atexit, sys, threading, time\n'
+               'from gripsim_ros.ros.nodes.base.leaving import end_process\n'
+               'threading.Thread(target=time.sleep, args=(1000.0,)).start()\n'
+               'atexit.register(print, "at exit")\n'
+               'sys.argv, code = [sys.argv[1]], 2\n'
+               'print("returned", end_process(code))\n')
+    ended = subprocess.run([sys.executable, '-c', program, 'deformation'], timeout=PATIENCE * 4,
+                           capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stdout) == (2, 'at exit\n')
+
+
+def test_another_program_goes_on_after_its_node():
+    assert end_process(2) == 2
