@@ -32,7 +32,7 @@ LAYERS = {
         '< disk_cache, tangential_loads'),
     'core.mechanics.finite_strain': (
         'element_matrices, laws < solid < meshing, obstacles '
-        '< equilibrium < squeezing < calibration'),
+        '< contact_edges, equilibrium < squeezing < calibration'),
     'core.mechanics.stability': (
         'contact_springs < equilibrium < margin < stability < grasp_forces < published'),
     'core.arm': (

@@ -57,7 +57,8 @@ def squeeze_object(grasp_object: GraspObject, way: float, *,
         In one clear line.
     """
     _check_ends(ends)
-    body = SqueezedBody.of_mesh(grasp_object.mesh, np.asarray(axis, float), way)
+    body = SqueezedBody.of_mesh(grasp_object.mesh, np.asarray(axis, float), way,
+                                way / max(steps, 1))
     return squeeze_body(body, grasp_object.material, way, steps, ends == 'bonded', on_point)
 
 

@@ -29,15 +29,15 @@ MESHER_FACES = 2000
 ENVELOPES = (1e-3, 4e-3, 1e-2)
 MOST_COARSE = 1500
 #: Growth of the wanted edges with the distance from the contact [-].
-GRADING = 1.0
-#: Tetrahedra above which nothing is refined further.
-MAX_TETRAHEDRA = 2000
+GRADING = 1.5
+#: Tetrahedra up to which edges are halved, about.
+MAX_TETRAHEDRA = 3500
 #: Smallest share of its volume that a tetrahedron keeps when its nodes go to the surface [-].
 LEAST_SHARE = 0.3
 
 
 def mesh_body(mesh: TriangleMesh, edge_length: float, contact: Array,
-              contact_edge: float) -> QuadraticSolid:
+              contact_edge: float | Array) -> QuadraticSolid:
     """
     Return quadratic tetrahedra of a body, with curved sides on its surface.
 
@@ -49,8 +49,8 @@ def mesh_body(mesh: TriangleMesh, edge_length: float, contact: Array,
         Of the tetrahedra far from contact [m].
     contact : (k, 3) float
         Points near which the body will be touched [m].
-    contact_edge : float
-        Longest edge there [m].
+    contact_edge : float or (k,) float
+        Longest edges there [m].
 
     Raises
     ------
@@ -69,12 +69,12 @@ def mesh_body(mesh: TriangleMesh, edge_length: float, contact: Array,
     return _curved(surface, QuadraticSolid.of_tetrahedra(points, corners))
 
 
-def _sizes(contact: Array, contact_edge: float) -> Callable[[Array], Array]:
-    tree = cKDTree(contact)
+def _sizes(contact: Array, contact_edge: float | Array) -> Callable[[Array], Array]:
+    tree, edges = cKDTree(contact), np.broadcast_to(contact_edge, len(contact))
 
     def wanted(middles: Array) -> Array:
-        distances, _ = tree.query(middles)
-        return contact_edge + GRADING * np.maximum(0.0, distances - contact_edge)
+        distances, nearest = tree.query(middles)
+        return edges[nearest] + GRADING * np.maximum(0.0, distances - edges[nearest])
     return wanted
 
 
@@ -121,7 +121,10 @@ def _least_jacobians(rows: Array) -> Array:
 
 
 #: Rounds of halving at most: each halves the longest edges that are too long.
-MAX_ROUNDS = 12
+MAX_ROUNDS = 24
+#: Share of the tetrahedra there is still room for that a round chooses, the worst first [-]: each
+#: asks some of its neighbours with it.
+HALVED_SHARE = 0.3
 
 
 def refine(points: Array, corners: IntArray, wanted: Callable[[Array], Array],
@@ -137,7 +140,7 @@ def refine(points: Array, corners: IntArray, wanted: Callable[[Array], Array],
     wanted : callable
         From middles of tetrahedra (T, 3) to the longest edges allowed (T,) [m].
     most : int
-        No round begins with more tetrahedra.
+        Tetrahedra, about: where they do not suffice, the edges longest for their place are halved.
 
     Returns
     -------
@@ -152,10 +155,12 @@ def refine(points: Array, corners: IntArray, wanted: Callable[[Array], Array],
     for _ in range(MAX_ROUNDS):
         edges = np.sort(corners[:, EDGES], axis=-1)
         lengths = np.linalg.norm(points[edges[..., 0]] - points[edges[..., 1]], axis=-1)
-        too_long = lengths.max(axis=1) > wanted(points[corners].mean(axis=1))
-        if not too_long.any() or len(corners) > most:
+        excess = lengths.max(axis=1) / wanted(points[corners].mean(axis=1))
+        room = int(HALVED_SHARE * (most - len(corners)))
+        if not (excess > 1.0).any() or room < 1:
             break
-        points, corners = _halved(points, corners, too_long)
+        worst = np.argsort(excess, kind='stable')[-room:]
+        points, corners = _halved(points, corners, worst[excess[worst] > 1.0])
     return points, corners
 
 

@@ -9,6 +9,7 @@ from ...arrays import Array, IntArray
 from ...bodies import Material, TriangleMesh
 from ...errors import TaskError
 from ..quadratic_elements import PARTS
+from .contact_edges import contact_edges
 from .equilibrium import Pose, SmoothSolver, Solver, find_rest
 from .laws import StrainLaw
 from .meshing import mesh_body
@@ -23,12 +24,8 @@ MIN_PART = 1.0 / 64.0
 MAX_WAY = 0.8
 #: Edges of tetrahedra over the cube root of the body's volume [-].
 EDGE_SHARE = 0.35
-#: Edges near contact over the root of the contact's area [-].
-CONTACT_SHARE = 0.25
-#: Finest edges near contact, over those elsewhere [-].
-FINEST = 0.15
-#: Share of the area at the first touch above which a contact is flat, and need not be finer [-].
-FLAT_SHARE = 0.5
+#: Smallest way asked, over the whole, where it is not told [-].
+FIRST_SHARE = 0.1
 #: Pull of each node to its last place, over modulus and squared size [-]: it stands for the
 #: friction that keeps a body from rolling or sliding away as a whole.
 DRAG = 1e-2
@@ -36,8 +33,6 @@ DRAG = 1e-2
 ROLLING = 0.03
 #: Share of the body's volume that is strained less than what is told as its strain [-].
 STRAINED_SHARE = 0.95
-#: Difference to the volume of a prism on the ends, over the body's, up to which it is one [-].
-PRISM = 0.02
 #: Way over the thickness from which a prism between plates that slide is followed by smooth
 #: motions alone, before a surface of rubber can crease [-], and the degree of these.
 SMOOTH_FROM, SMOOTH_DEGREE = 0.4, 4
@@ -116,7 +111,8 @@ class SqueezedBody:
         return self.upper - self.lower
 
     @staticmethod
-    def of_mesh(mesh: TriangleMesh, axis: Array, way: float) -> 'SqueezedBody':
+    def of_mesh(mesh: TriangleMesh, axis: Array, way: float, first: float | None = None
+                ) -> 'SqueezedBody':
         """
         Return a body made ready to be squeezed.
 
@@ -128,6 +124,8 @@ class SqueezedBody:
             Along which the plates move, frame object; any length above 0.
         way : float
             By which they will come nearer, above 0 and at most 0.8 of the thickness [m].
+        first : float, optional
+            Smallest way at which the force is asked [m]; a tenth of ``way`` unless given.
 
         Raises
         ------
@@ -147,39 +145,17 @@ class SqueezedBody:
             raise TaskError(f'the way must be above 0 and at most {MAX_WAY:g} of the thickness '
                             f'along the axis, {MAX_WAY * thickness:.4g} m, got {way}')
         size = float(np.cbrt(mesh.volume))
-        contact, edge, is_prism = _contact_edges(mesh, axis, way, EDGE_SHARE * size)
-        solid = mesh_body(mesh, EDGE_SHARE * size, contact, edge)
+        touched = contact_edges(mesh, axis, way, first or FIRST_SHARE * way, EDGE_SHARE * size)
+        solid = mesh_body(mesh, EDGE_SHARE * size, touched.points, touched.edges)
         surface = ContactSurface(solid, 1.0)
         reached = np.concatenate([solid.nodes, surface.points(solid.nodes)]) @ axis
         return SqueezedBody(solid, axis, float(reached.min()), float(reached.max()), size,
-                            is_prism)
+                            touched.is_prism)
 
     def plates(self, way: float) -> tuple[Plane, Plane]:
         """Return the two plates after a way [m]; each has gone half of it."""
         return (Plane((self.lower + 0.5 * way) * self.axis, self.axis),
                 Plane((self.upper - 0.5 * way) * self.axis, -self.axis))
-
-
-def _contact_edges(mesh: TriangleMesh, axis: Array, way: float, edge: float
-                   ) -> tuple[Array, float, bool]:
-    """
-    Return what of a body plates will touch.
-
-    Points (k, 3) of it, the longest edge wanted there [m], and whether the body is a prism.
-    """
-    points = np.vstack([mesh.vertices, mesh.face_centroids])
-    heights = points @ axis
-    low, high = heights.min(), heights.max()
-    depths = 0.5 * way - np.minimum(heights - low, high - heights)
-    faces = slice(len(mesh.vertices), None)
-    areas = mesh.face_areas * np.abs(mesh.face_normals @ axis)
-    area = float(areas[depths[faces] > 0.0].sum())
-    flat = float(areas[depths[faces] > 0.5 * way - 1e-3 * (high - low)].sum())
-    if not flat > FLAT_SHARE * area:
-        # Of the overlap, about half becomes contact, shared by two plates.
-        edge = min(edge, max(FINEST * edge, CONTACT_SHARE * np.sqrt(0.25 * area)))
-    is_prism = abs(mesh.volume - 0.5 * flat * (high - low)) < PRISM * mesh.volume
-    return points[depths > 0.0], edge, bool(is_prism)
 
 
 def squeeze_body(body: SqueezedBody, material: Material, way: float, steps: int, bonded: bool,

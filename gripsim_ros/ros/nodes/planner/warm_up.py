@@ -10,6 +10,9 @@ from ....core.fields import DTYPES, declared
 from ....core.hand import HandModel, forward_kinematics
 from ....core.planning import GraspPlanner, PlannerOptions, Task
 from ....core.planning.hypotheses.surroundings import rays_away
+from ....core.planning.moving_object.motion import MovingObject
+from ....core.planning.moving_object.touch_closing import close_by_touch
+from ....core.planning.options import ClosingDynamics
 from ....core.transforms import apply
 from ....library.hands.warm_up_scene import RADIUS, warm_up_object, warm_up_obstacles
 
@@ -39,8 +42,17 @@ def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
         ask = None if planner.finished else planner.ask()
         if ask is None:
             break
+        if ask.batch_id == 0:
+            _close_by_touch(hand, ask.configurations, options.closing)
         planner.tell(ask.batch_id, _answer(hand, ask.configurations))
     return planner.progress.evaluated
+
+
+def _close_by_touch(hand: HandModel, asked: ConfigurationBatch, dynamics: ClosingDynamics) -> None:
+    """Close the hand on the free ball, as where nothing holds one that stays in its place."""
+    joints = asked.joint_positions[0]
+    moving = MovingObject(warm_up_object(), hand, asked.T_object_palm[0], joints, dynamics)
+    close_by_touch(moving, hand, joints, np.ones(len(joints)), dynamics)
 
 
 def _answer(hand: HandModel, asked: ConfigurationBatch) -> GraspStateBatch:
