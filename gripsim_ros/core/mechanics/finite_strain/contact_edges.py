@@ -83,18 +83,16 @@ def _graded(mesh: TriangleMesh, axis: Array, way: float, first: float, edge: flo
             ) -> tuple[Array, Array]:
     """Return points (k, 3) that a plate below will touch, and edges (k,) wanted there [m]."""
     heights = mesh.vertices @ axis
-    low = heights.min()
-    near = np.flatnonzero(heights[mesh.faces].min(axis=1) < low + 0.5 * way)
+    near = np.flatnonzero(heights[mesh.faces].min(axis=1) < heights.min() + 0.5 * way)
     places, areas = _points_of_faces(mesh, near, axis, FINEST * edge)
     places, _ = closest_on_surface(ContactMesh(mesh), places)
-    deeper = places @ axis - min(low, float((places @ axis).min()))
-    order = np.argsort(deeper, kind='stable')
-    places, deeper, grown = places[order], deeper[order], np.cumsum(areas[order])
-    least = grown[max(int(np.searchsorted(deeper, 0.5 * first)) - 1, 0)]
-    inside = deeper < max(0.5 * way, float(deeper[0]) * (1.0 + 1e-9))
-    inside[0] = True
-    edges = CONTACT_SHARE * np.sqrt(np.maximum(grown[inside], least))
-    return places[inside], np.clip(edges, FINEST * edge, edge)
+    order = np.argsort(places @ axis, kind='stable')
+    places, overlaps = places[order], np.cumsum(areas[order])
+    gone = places @ axis - places[0] @ axis     # of a plate, when it comes to each
+    at_first = overlaps[np.searchsorted(gone, 0.5 * first, 'right') - 1]
+    touched = gone <= 0.5 * way
+    edges = CONTACT_SHARE * np.sqrt(np.maximum(overlaps[touched], at_first))
+    return places[touched], np.clip(edges, FINEST * edge, edge)
 
 
 def _points_of_faces(mesh: TriangleMesh, chosen: IntArray, axis: Array, spacing: float
