@@ -73,21 +73,21 @@ def solve_unit_loads(surface: QuadraticSurface, normals: Array, poisson_ratio: f
     motions = rigid_motions(points, areas)
     flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)
     gram = flat.T @ (weights[:, None] * flat)
+    along = further.reshape(*normals.shape, -1)
     with threadpool_limits(limits=1, user_api='blas'):
-        matrix, forces, balance, inverse, sizes = assemble(
+        matrix, loads, inverse, sizes = assemble(
             points, surface.elements, normals, poisson_ratio,
-            np.concatenate([motions[sources], further.reshape(*normals.shape, -1)], axis=2),
-            loaded)
-        loads = np.hstack([forces, balance[:, 6:]])
+            np.concatenate([along, motions[sources]], axis=2), loaded)
+        loads, balance = loads[:, :-6], loads[:, -6:]
         resultants = np.hstack([
             np.einsum('nak,na->kn', motions[sources], normals),
-            np.einsum('n,nak,nam->km', sizes, motions[sources],
-                      further.reshape(*normals.shape, -1))])
-        loads -= balance[:, :6] @ np.linalg.solve(gram, resultants)
+            np.einsum('n,nak,nam->km', sizes, motions[sources], along)])
+        loads -= balance @ np.linalg.solve(gram, resultants)
         scale = float(np.abs(matrix.diagonal()).mean())
         matrix += scale * flat @ np.linalg.solve(gram, (weights[:, None] * flat).T)
-        moves = lu_solve(lu_factor(matrix, overwrite_a=True, check_finite=False), loads,
-                         overwrite_b=True, check_finite=False)
+        # By columns, as they lie in memory, so that nothing is copied.
+        factors = lu_factor(matrix.T, overwrite_a=True, check_finite=False)
+        moves = lu_solve(factors, loads, trans=1, overwrite_b=True, check_finite=False)
         moves -= flat @ np.linalg.solve(gram, flat.T @ (weights[:, None] * moves))
     found = moves.reshape(count, 3, -1)[sources]
     by_tractions = found[:, :, len(normals):].reshape(*further.shape).transpose(0, 2, 3, 1)
@@ -96,7 +96,7 @@ def solve_unit_loads(surface: QuadraticSurface, normals: Array, poisson_ratio: f
 
 def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
              tractions: Array, loaded: IntArray | None = None
-             ) -> tuple[Array, Array, Array, Array, Array]:
+             ) -> tuple[Array, Array, Array, Array]:
     """
     Return the boundary integrals of a closed surface at E = 1 Pa.
 
@@ -119,10 +119,9 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     -------
     traction : (3 n, 3 n) float
         Acts on the displacements of the nodes, free terms included.
-    loads : (3 n, l) float
-        Right sides of hats of traction on the parts, along ``normals``, of force 1 N [m].
-    balance : (3 n, k) float
-        Right sides of the ``tractions``.
+    loads : (3 n, l + k) float
+        Right sides of hats of traction on the parts, along ``normals``, of force 1 N [m]; then
+        those of the ``tractions``. By columns in memory.
     inverse : (n, l) float
         Mean of 1/r from a node over each hat [1/m].
     areas : (n,) float
@@ -132,17 +131,18 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     areas = nodal_areas(points, elements, loaded, len(normals))
     far = (*far_points(points, elements), *part_sizes(points, elements))
     count, traction = len(points), np.zeros((3 * len(points), 3 * len(points)))
-    loads, inverse = np.zeros((3 * count, len(areas))), np.zeros((count, len(areas)))
-    balance = np.zeros((3 * count, tractions.shape[2]))
+    inverse = np.zeros((count, len(areas)))
+    loads = np.zeros((3 * count, len(areas) + tractions.shape[2]), order='F')
     per_area = normals / np.where(areas > 0.0, areas, 1.0)[:, None]
     for first in range(0, count, BLOCK):
         rows = slice(3 * first, 3 * min(first + BLOCK, count))
         single = np.zeros((rows.stop - rows.start, len(areas), 3))
         _add_rows(first, points, (elements, loaded), poisson_ratio, far, areas,
                   (traction[rows], inverse[first:first + BLOCK], single))
-        loads[rows] = np.einsum('rnb,nb->rn', single, per_area)
-        balance[rows] = single.reshape(len(single), -1) @ tractions.reshape(3 * len(areas), -1)
-    return traction, loads, balance, inverse, areas
+        loads[rows, :len(areas)] = np.einsum('rnb,nb->rn', single, per_area)
+        loads[rows, len(areas):] = (single.reshape(len(single), -1)
+                                    @ tractions.reshape(3 * len(areas), -1))
+    return traction, loads, inverse, areas
 
 
 @njit(cache=True, nogil=True)

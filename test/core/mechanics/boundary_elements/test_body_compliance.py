@@ -157,7 +157,7 @@ def side_load(surface, axis, sign):
     pull = np.zeros((len(surface.points), 3, 1))
     pull[:, axis, 0] = sign
     up = np.tile([0.0, 0.0, 1.0], (len(surface.points), 1))
-    return assemble(surface.points, surface.elements[side], up, RATIO, pull)[2][:, 0]
+    return assemble(surface.points, surface.elements[side], up, RATIO, pull)[1][:, -1]
 
 
 def test_a_force_here_moves_there_as_a_force_there_moves_here(ball, ball_moves):
