@@ -27,8 +27,8 @@ LAYERS = {
         '< deformation < edges, options < body < following, indentation, state_builder < stage '
         '< published_stage'),
     'core.mechanics.boundary_elements': (
-        'edge_collapse, node_count, quadrature < integrals, remesh, substructures '
-        '< node_correction, shell < cells, shell_nodes < body_compliance '
+        'edge_collapse, node_count, quadrature < remesh, substructures '
+        '< integrals, node_correction, shell < cells, shell_nodes < body_compliance '
         '< disk_cache, tangential_loads'),
     'core.mechanics.finite_strain': (
         'element_matrices, laws < solid < meshing, obstacles '

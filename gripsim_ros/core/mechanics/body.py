@@ -354,8 +354,7 @@ def _moves_by_friction(body: ElasticBody, solution: ContactForces, correction: N
     """Return how vertices move by friction (k, 3) on the loaded nodes, (V, 3) [m]."""
     forces = np.zeros((len(solution.rows), 3))
     forces[solution.loaded] = friction
-    tangential = body.tangential_loads
-    return tangential.moves(body.interpolation, tangential.sinking(correction, forces))
+    return body.tangential_loads.moves(body.interpolation, correction, forces)
 
 
 def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -> SurfaceLoads:

@@ -121,7 +121,7 @@ def _far_compliance(body: ElasticBody, points: Array, normals: Array, radii: Arr
         for axis in range(3):
             loads = np.zeros((len(nodes), 3))
             loads[owners == k, axis] = 1.0 / counts[k]
-            moves = tangential.moves(vertices, tangential.sinking(correction, loads))
+            moves = tangential.far_moves(vertices, tangential.sinking(correction, loads))
             for j in range(len(points)):
                 found[j, :, k, axis] = moves[owners == j].mean(axis=0)
     matrix = found.reshape(3 * len(points), -1)

@@ -10,7 +10,6 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import lu_factor, lu_solve
 from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, BoolArray, IntArray
@@ -24,11 +23,11 @@ from ...errors import MaterialError, MeshError
 from ...numerics.cholesky import combine_rows
 from ..quadratic_elements import PARTS, TRIANGLE_NODES, TRIANGLE_SIDES, shape_functions
 from .cells.bracket import MOST_ERROR, solve_in_cells
-from .integrals import assemble
+from .integrals import solve_unit_loads
 from .node_correction import (
     beyond_half_space, gather, is_lopsided, neighbour_means, NodeCorrection)
 from .node_count import thickness
-from .quadrature import nodal_areas, rigid_motions
+from .quadrature import tangential_tractions
 from .remesh import (
     carrying_surface, cut_at_edges, divided, node_normals, quadratic_surfaces, QuadraticSurface)
 from .shell import solve_shell
@@ -72,6 +71,9 @@ class BodyCompliance:
     errors : (n,) float
         Estimated share that is missing of what a force about each node does to its own place;
         0 where it is not estimated [-].
+    tangential : (n, t, 3, 3) float
+        Of node i, by each of the ``tangential_tractions`` of 1 Pa along each axis, t = 0 for
+        shells and cubes [m/Pa]. Free as above, and nothing is taken away.
     """
 
     points: Array
@@ -79,6 +81,7 @@ class BodyCompliance:
     displacements: NDArray[np.float32]
     least_thickness: float
     errors: Array
+    tangential: NDArray[np.float32]
 
     @cached_property
     def surface(self) -> QuadraticSurface:
@@ -289,14 +292,18 @@ def _of_boundary(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> B
     for surface in quadratic_surfaces(mesh, node_count):
         cut, sources = cut_at_edges(surface, mesh)
         normals = node_normals(cut)
-        moves, inverse = solve_unit_loads(surface, normals, poisson_ratio, cut.elements, sources)
+        along = tangential_tractions(cut.points, cut.elements, normals)
+        moves, tangential, inverse = solve_unit_loads(
+            surface, normals, poisson_ratio, cut.elements, sources, along)
         if _pushes_inwards(normals, moves):
             beyond = beyond_half_space(normals, moves, inverse, poisson_ratio)
             smooth = np.flatnonzero(np.bincount(sources)[sources] == 1)
             beyond[smooth, smooth] = neighbour_means(beyond, cut)[smooth]
             if not is_lopsided(beyond, cut.points, normals):
+                scale = 1.0 / (1.0 - poisson_ratio ** 2)
                 return BodyCompliance(cut.points, cut.elements, beyond,
-                                      MIN_SPACINGS * surface.spacing, np.zeros(len(normals)))
+                                      MIN_SPACINGS * surface.spacing, np.zeros(len(normals)),
+                                      (scale * tangential).astype(np.float32))
     raise MeshError('the surface is not that of a body: a force would pull it outwards')
 
 
@@ -306,10 +313,16 @@ def _of_cells(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> Body
     cut, sources = cut_at_edges(surface, mesh)
     share = 2.0 * mesh.volume / (mesh.area * thickness(mesh))
     smooth, is_wall = np.bincount(sources)[sources] == 1, SOLID < share < WALL_ALL_OVER
-    beyond, errors = solve_in_cells(mesh, cut, smooth, node_normals(cut), poisson_ratio, is_wall)
+    normals = node_normals(cut)
+    beyond, errors = solve_in_cells(mesh, cut, smooth, normals, poisson_ratio, is_wall)
     solid = np.inf if share <= SOLID else MIN_SPACINGS * surface.spacing
     return BodyCompliance(cut.points, cut.elements, beyond,
-                          least_wall(surface) if is_wall else solid, errors)
+                          least_wall(surface) if is_wall else solid, errors,
+                          _no_tangential(normals))
+
+
+def _no_tangential(normals: Array) -> NDArray[np.float32]:
+    return np.zeros((len(normals), 0, 3, 3), np.float32)
 
 
 def _of_shell(mesh: TriangleMesh, poisson_ratio: float, node_count: int) -> BodyCompliance | None:
@@ -337,7 +350,7 @@ def _as_shell(mesh: TriangleMesh, surface: QuadraticSurface, wall: float, poisso
         return None
     return BodyCompliance(
         surface.points, surface.elements, beyond_half_space(normals, *found, poisson_ratio),
-        least_wall(surface), np.zeros(len(normals)))
+        least_wall(surface), np.zeros(len(normals)), _no_tangential(normals))
 
 
 def _pushes_inwards(normals: Array, moves: Array) -> bool:
@@ -350,50 +363,3 @@ def _count_pieces(mesh: TriangleMesh) -> int:
     a, b, c = (mesh.vertices[mesh.faces[:, k]] - mesh.vertices.mean(axis=0) for k in range(3))
     volumes = np.bincount(labels, weights=(np.cross(a, b) * c).sum(axis=1))
     return int((volumes > 0.0).sum())
-
-
-def solve_unit_loads(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
-                     loaded: IntArray | None = None, sources: IntArray | None = None
-                     ) -> tuple[Array, Array]:
-    """
-    Return displacements by unit forces along normals, spread over each node's neighbourhood.
-
-    Parameters
-    ----------
-    surface : QuadraticSurface
-    normals : (k, 3) float
-        Unit, into the body.
-    poisson_ratio : float
-    loaded, sources : (m, 6) int, (k,) int, optional
-        Loads at the elements' nodes, and nodes of the loads, of ``cut_at_edges``; else one each.
-
-    Returns
-    -------
-    moves : (k, 3, k) float
-        At load i by load j, at E = 1 Pa and 1 N [m].
-    inverse : (k, k) float
-        Mean of 1/r from load i over load j [1/m].
-
-    Notes
-    -----
-    The equations leave rigid motions open. Adding a multiple of the mean rigid motion to them
-    fixes it, and changes nothing where the loads balance. One thread, so that the answer
-    does not depend on how many there are.
-    """
-    points = surface.points
-    count, sources = len(points), np.arange(len(points)) if sources is None else sources
-    areas = nodal_areas(points, surface.elements)
-    motions = rigid_motions(points, areas)
-    matrix, loads, balance, inverse, _ = assemble(
-        points, surface.elements, normals, poisson_ratio, motions, loaded)
-    flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)
-    gram = flat.T @ (weights[:, None] * flat)
-    resultants = np.einsum('nak,na->kn', motions[sources], normals)
-    with threadpool_limits(limits=1, user_api='blas'):
-        loads -= balance @ np.linalg.solve(gram, resultants)
-        scale = float(np.abs(matrix.diagonal()).mean())
-        matrix += scale * flat @ np.linalg.solve(gram, (weights[:, None] * flat).T)
-        moves = lu_solve(lu_factor(matrix, overwrite_a=True, check_finite=False), loads,
-                         overwrite_b=True, check_finite=False)
-        moves -= flat @ np.linalg.solve(gram, flat.T @ (weights[:, None] * moves))
-    return moves.reshape(count, 3, -1)[sources], inverse[sources]

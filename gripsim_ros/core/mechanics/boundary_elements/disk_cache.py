@@ -24,7 +24,7 @@ from .body_compliance import NODE_COUNT, BodyCompliance, prepare_compliance
 from .node_count import REFERENCE_ERROR, wanted_nodes
 
 #: Version of the numbers; part of a stored compliance's key.
-VERSION = 9
+VERSION = 10
 #: Step, largest and least of the Poisson's ratios for which compliances are made: in units of
 #: the modulus they hardly depend on it.
 RATIO_STEP, MAX_RATIO, MIN_RATIO = 0.05, 0.49, -0.95
@@ -33,7 +33,8 @@ MIN_NODES = 100
 #: Growth of the number of nodes where a surface of so few is not the body's.
 MORE_NODES = 2
 
-_FILES = ('points', 'elements', 'displacements', 'least_thickness', 'errors')
+_FILES = ('points', 'elements', 'displacements', 'least_thickness', 'errors',
+          'tangential')
 _DIGEST = 'sha256'
 
 

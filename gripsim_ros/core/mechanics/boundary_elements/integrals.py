@@ -1,5 +1,5 @@
 """
-Boundary integrals of elasticity over a triangulated surface: compiled kernels.
+Boundary integrals of elasticity over a triangulated surface, and displacements by unit loads.
 
 Kelvin's solution and its tractions (Rizzo 1967; Becker, The Boundary Element Method in
 Engineering, 1992, chapter 6), quadratic displacements and linear hats of traction, collocation
@@ -7,13 +7,17 @@ at the nodes. Derivations and limits: docs/model/compliance.md.
 """
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
+from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, IntArray
 from ...numerics.kernels import njit
 from ..quadratic_elements import PARTS, TRIANGLE_NODES
 from .quadrature import (
     FAR_COUNT, FAR_HATS, FAR_SHAPES, SEVEN_POINTS, SEVEN_WEIGHTS, THREE_POINTS, THREE_WEIGHTS,
-    VERTEX_POINTS, VERTEX_WEIGHTS, far_points, nodal_areas, part_sizes, surface_element)
+    VERTEX_POINTS, VERTEX_WEIGHTS, far_points, nodal_areas, part_sizes, rigid_motions,
+    surface_element)
+from .remesh import QuadraticSurface
 
 
 #: Distance over a triangle's size beyond which the fewest points do [-].
@@ -26,11 +30,73 @@ MAX_DIVISIONS = 5
 #: Kernels of a point: nine of tractions, six of displacements, 1/r; and where in the six.
 VALUES = 16
 SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])
+#: Nodes whose integrals of loads are kept at a time.
+BLOCK = 32
+
+
+def solve_unit_loads(surface: QuadraticSurface, normals: Array, poisson_ratio: float,
+                     loaded: IntArray | None = None, sources: IntArray | None = None,
+                     tractions: Array | None = None) -> tuple[Array, Array, Array]:
+    """
+    Return displacements by unit forces along normals, spread over each node's neighbourhood.
+
+    Parameters
+    ----------
+    surface : QuadraticSurface
+    normals : (k, 3) float
+        Unit, into the body.
+    poisson_ratio : float
+    loaded, sources : (m, 6) int, (k,) int, optional
+        Loads at the elements' nodes, and nodes of the loads, of ``cut_at_edges``; else one each.
+    tractions : (k, 3, t, 3) float, optional
+        Further loads: tractions at the nodes, linear between them [Pa].
+
+    Returns
+    -------
+    moves : (k, 3, k) float
+        At load i by load j, at E = 1 Pa and 1 N [m].
+    by_tractions : (k, t, 3, 3) float
+        At load i by each of the tractions, at E = 1 Pa; its last axis is the displacement's [m].
+    inverse : (k, k) float
+        Mean of 1/r from load i over load j [1/m].
+
+    Notes
+    -----
+    The equations leave rigid motions open. Adding a multiple of the mean rigid motion to them
+    fixes it, and changes nothing where the loads balance. One thread, so that the answer
+    does not depend on how many there are.
+    """
+    points = surface.points
+    count, sources = len(points), np.arange(len(points)) if sources is None else sources
+    further = np.zeros((len(normals), 3, 0, 3)) if tractions is None else tractions
+    areas = nodal_areas(points, surface.elements)
+    motions = rigid_motions(points, areas)
+    flat, weights = motions.reshape(3 * count, 6), np.repeat(areas, 3)
+    gram = flat.T @ (weights[:, None] * flat)
+    along = further.reshape(*normals.shape, -1)
+    with threadpool_limits(limits=1, user_api='blas'):
+        matrix, loads, inverse, sizes = assemble(
+            points, surface.elements, normals, poisson_ratio,
+            np.concatenate([along, motions[sources]], axis=2), loaded)
+        loads, balance = loads[:, :-6], loads[:, -6:]
+        resultants = np.hstack([
+            np.einsum('nak,na->kn', motions[sources], normals),
+            np.einsum('n,nak,nam->km', sizes, motions[sources], along)])
+        loads -= balance @ np.linalg.solve(gram, resultants)
+        scale = float(np.abs(matrix.diagonal()).mean())
+        matrix += scale * flat @ np.linalg.solve(gram, (weights[:, None] * flat).T)
+        # By columns, as they lie in memory, so that nothing is copied.
+        factors = lu_factor(matrix.T, overwrite_a=True, check_finite=False)
+        moves = lu_solve(factors, loads, trans=1, overwrite_b=True, check_finite=False)
+        moves -= flat @ np.linalg.solve(gram, flat.T @ (weights[:, None] * moves))
+    found = moves.reshape(count, 3, -1)[sources]
+    by_tractions = found[:, :, len(normals):].reshape(*further.shape).transpose(0, 2, 3, 1)
+    return found[:, :, :len(normals)], by_tractions, inverse[sources]
 
 
 def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: float,
-             rigid: Array, loaded: IntArray | None = None
-             ) -> tuple[Array, Array, Array, Array, Array]:
+             tractions: Array, loaded: IntArray | None = None
+             ) -> tuple[Array, Array, Array, Array]:
     """
     Return the boundary integrals of a closed surface at E = 1 Pa.
 
@@ -44,8 +110,8 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     normals : (l, 3) float
         Unit normals into the body along which the loads act.
     poisson_ratio : float
-    rigid : (n, 3, k) float
-        Tractions at the nodes, linear on the elements' parts.
+    tractions : (l, 3, k) float
+        At the nodes of the loads, linear on the elements' parts.
     loaded : (m, 6) int, optional
         Loads at the elements' nodes, of which an edge has one on each side; else the nodes.
 
@@ -53,10 +119,9 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     -------
     traction : (3 n, 3 n) float
         Acts on the displacements of the nodes, free terms included.
-    loads : (3 n, l) float
-        Right sides of hats of traction on the parts, along ``normals``, of force 1 N [m].
-    balance : (3 n, k) float
-        Right sides of the tractions ``rigid``.
+    loads : (3 n, l + k) float
+        Right sides of hats of traction on the parts, along ``normals``, of force 1 N [m]; then
+        those of the ``tractions``. By columns in memory.
     inverse : (n, l) float
         Mean of 1/r from a node over each hat [1/m].
     areas : (n,) float
@@ -65,43 +130,48 @@ def assemble(points: Array, elements: IntArray, normals: Array, poisson_ratio: f
     loaded = elements if loaded is None else loaded
     areas = nodal_areas(points, elements, loaded, len(normals))
     far = (*far_points(points, elements), *part_sizes(points, elements))
-    return (*_assemble(points, elements, loaded, normals, poisson_ratio, rigid, far, areas), areas)
+    count, traction = len(points), np.zeros((3 * len(points), 3 * len(points)))
+    inverse = np.zeros((count, len(areas)))
+    loads = np.zeros((3 * count, len(areas) + tractions.shape[2]), order='F')
+    per_area = normals / np.where(areas > 0.0, areas, 1.0)[:, None]
+    for first in range(0, count, BLOCK):
+        rows = slice(3 * first, 3 * min(first + BLOCK, count))
+        single = np.zeros((rows.stop - rows.start, len(areas), 3))
+        _add_rows(first, points, (elements, loaded), poisson_ratio, far, areas,
+                  (traction[rows], inverse[first:first + BLOCK], single))
+        loads[rows, :len(areas)] = np.einsum('rnb,nb->rn', single, per_area)
+        loads[rows, len(areas):] = (single.reshape(len(single), -1)
+                                    @ tractions.reshape(3 * len(areas), -1))
+    return traction, loads, inverse, areas
 
 
 @njit(cache=True, nogil=True)
-def _assemble(points: Array, elements: IntArray, loaded: IntArray, normals: Array,
-              poisson_ratio: float, rigid: Array, far: tuple[Array, Array, Array, Array],
-              areas: Array) -> tuple[Array, Array, Array, Array]:
-    count, modes = len(points), rigid.shape[2]
-    traction = np.zeros((3 * count, 3 * count))
-    loads, balance = np.zeros((3 * count, len(areas))), np.zeros((3 * count, modes))
-    inverse, (places, outward, middles, sides) = np.zeros((count, len(areas))), far
+def _add_rows(first: int, points: Array, places: tuple[IntArray, IntArray], poisson_ratio: float,
+              far: tuple[Array, Array, Array, Array], areas: Array,
+              answers: tuple[Array, Array, Array]) -> None:
+    """Add the rows of some nodes, from the first one on; of loads those of every direction."""
+    traction, inverse, single = answers
+    (points_far, outward, middles, sides), (elements, loaded) = far, places
     values, sums = np.empty((VALUES, FAR_COUNT)), np.empty((VALUES, 6))
-    for i in range(count):
-        rows = traction[3 * i:3 * i + 3]
+    for row in range(len(inverse)):
+        i, rows, whole = first + row, traction[3 * row:3 * row + 3], single[3 * row:3 * row + 3]
         for e in range(len(elements)):
             if _is_far(points[i], middles[e], sides[e]):
-                _far_values(points[i], places[e], outward[e], poisson_ratio, values)
+                _far_values(points[i], points_far[e], outward[e], poisson_ratio, values)
                 _far_sums(values, sums)
             else:
                 _near_sums(i, points, elements[e], poisson_ratio, sums)
             for k in range(6):
                 j, n = elements[e, k], loaded[e, k]
-                inverse[i, n] += sums[15, k] / areas[n]
+                inverse[row, n] += sums[15, k] / areas[n]
                 for a in range(3):
-                    load = 0.0
                     for b in range(3):
-                        value = sums[9 + SYMMETRIC[a, b], k]
-                        load += value * normals[n, b]
-                        for m in range(modes):
-                            balance[3 * i + a, m] += value * rigid[j, b, m]
+                        whole[a, n, b] += sums[9 + SYMMETRIC[a, b], k]
                         if j != i:
                             rows[a, 3 * j + b] += sums[3 * a + b, k]
-                    loads[3 * i + a, n] += load / areas[n]
-        for j in range(count):
+        for j in range(len(points)):
             if j != i:
                 rows[:, 3 * i:3 * i + 3] -= rows[:, 3 * j:3 * j + 3]
-    return traction, loads, balance, inverse
 
 
 @njit(cache=True)

@@ -1,6 +1,6 @@
 """
 Quadrature over quadratic triangles: points and weights, surface elements, areas and volume,
-rigid motions.
+rigid motions, smooth tractions.
 
 Limits: docs/model/compliance.md.
 """
@@ -40,6 +40,12 @@ FAR_WEIGHTS = np.tile(THREE_WEIGHTS, len(PARTS))
 FAR_SHAPES = shape_functions(FAR_PLACES, TRIANGLE_SIDES)
 FAR_SLOPES = shape_slopes(FAR_PLACES, TRIANGLE_SIDES)
 FAR_HATS = np.concatenate([THREE_POINTS @ np.eye(6)[part] for part in PARTS])
+
+#: Places of smooth tractions along the surface.
+SMOOTH_PLACES = 32
+#: How far a place with another normal is, over the places' distance by the cosine's [-], and width
+#: of a traction over that distance [-].
+TURNED_AWAY, SMOOTH_WIDTH = 0.5, 0.7
 
 
 @njit(cache=True)
@@ -112,3 +118,41 @@ def rigid_motions(points: Array, areas: Array) -> Array:
     centre = areas @ points / areas.sum()
     still = np.broadcast_to(np.eye(3), (len(points), 3, 3))
     return np.concatenate([still, -skew(points - centre)], axis=2)
+
+
+def tangential_tractions(points: Array, elements: IntArray, normals: Array) -> Array:
+    """
+    Return smooth tractions along a surface.
+
+    Parameters
+    ----------
+    points, normals : (n, 3) float
+        Nodes [m], and unit normals there.
+    elements : (m, 6) int
+        Quadratic triangles.
+
+    Returns
+    -------
+    (n, 3, t, 3) float
+        At node i, about each of t places, along each axis as far as it lies in the surface [-].
+        Those along an axis add up to it.
+
+    Notes
+    -----
+    Places are nodes as far from each other as may be, by their points and normals together:
+    both faces of a wall, or of an edge, have their own.
+    """
+    count = min(SMOOTH_PLACES, len(points))
+    distance = np.sqrt(nodal_areas(points, elements).sum() / count)
+    where = np.hstack([points / distance, TURNED_AWAY * normals])
+    squares = ((where - where.mean(axis=0)) ** 2).sum(axis=1)
+    gaps, nearest = np.empty((len(points), count)), np.full(len(points), np.inf)
+    place = int(squares.argmax())
+    for k in range(count):
+        gaps[:, k] = ((where - where[place]) ** 2).sum(axis=1)
+        nearest = np.minimum(nearest, gaps[:, k])
+        place = int(nearest.argmax())
+    shares = np.exp((nearest[:, None] - gaps) / SMOOTH_WIDTH ** 2)
+    shares /= shares.sum(axis=1)[:, None]
+    along = np.eye(3) - normals[:, :, None] * normals[:, None]
+    return np.asarray(shares[:, None, :, None] * along[:, :, None])

@@ -17,7 +17,8 @@ from gripsim_ros.core.mechanics.boundary_elements import (
     body_compliance as compliances, edge_collapse)
 from gripsim_ros.core.mechanics.boundary_elements.edge_collapse import coarse_triangles
 from gripsim_ros.core.mechanics.boundary_elements.integrals import assemble
-from gripsim_ros.core.mechanics.boundary_elements.quadrature import enclosed_volume, nodal_areas
+from gripsim_ros.core.mechanics.boundary_elements.quadrature import (
+    enclosed_volume, nodal_areas, rigid_motions)
 from gripsim_ros.core.mechanics.boundary_elements.remesh import (
     cut_at_edges, QuadraticSurface, quadratic_surfaces)
 from compliance_cases import ball_response
@@ -156,7 +157,7 @@ def side_load(surface, axis, sign):
     pull = np.zeros((len(surface.points), 3, 1))
     pull[:, axis, 0] = sign
     up = np.tile([0.0, 0.0, 1.0], (len(surface.points), 1))
-    return assemble(surface.points, surface.elements[side], up, RATIO, pull)[2][:, 0]
+    return assemble(surface.points, surface.elements[side], up, RATIO, pull)[1][:, -1]
 
 
 def test_a_force_here_moves_there_as_a_force_there_moves_here(ball, ball_moves):
@@ -199,7 +200,7 @@ def test_no_load_takes_energy_out_of_a_free_body(ratio):
 
 
 def test_a_rigid_motion_takes_no_load(ball):
-    motions = compliances.rigid_motions(ball.points, nodal_areas(ball.points, ball.elements))
+    motions = rigid_motions(ball.points, nodal_areas(ball.points, ball.elements))
     matrix = assemble(ball.points, ball.elements, compliances.node_normals(ball), RATIO,
                       motions)[0]
     flat = motions.reshape(-1, 6)
@@ -209,7 +210,7 @@ def test_a_rigid_motion_takes_no_load(ball):
 
 def test_displacements_have_no_mean_rigid_motion(ball, ball_moves):
     areas = nodal_areas(ball.points, ball.elements)
-    motions = compliances.rigid_motions(ball.points, areas)
+    motions = rigid_motions(ball.points, areas)
     mean = np.einsum('n,nak,naj->kj', areas, motions, ball_moves[1])
     scale = np.einsum('n,nak,naj->kj', areas, np.abs(motions), np.abs(ball_moves[1]))
     assert np.abs(mean).max() < RTOL_ROUNDOFF * scale.max()
@@ -371,7 +372,8 @@ def test_nodes_of_a_smooth_body_are_there_once(name):
 
 def test_where_forces_pull_a_surface_outwards_cubes_of_a_grid_answer(monkeypatch):
     monkeypatch.setattr(compliances, 'solve_unit_loads', lambda surface, normals, *_: (
-        -np.repeat(normals[:, :, None], len(normals), axis=2), np.zeros((len(normals), 3))))
+        -np.repeat(normals[:, :, None], len(normals), axis=2),
+        np.zeros((len(normals), 0, 3, 3)), np.zeros((len(normals), 3))))
     with pytest.raises(MeshError, match='a force would pull it outwards'):
         compliances._of_boundary(shapes.sphere(0.02, 6e-3), RATIO, 250)
     found = compliances.prepare_compliance(shapes.sphere(0.02, 6e-3), RATIO, 250)

@@ -261,7 +261,7 @@ def test_a_compliance_too_coarse_for_the_patches_is_left_out(slab):
     body = elastic_body(slab['body'].mesh, 'auto')
     body._source._compliance = BodyCompliance(own.points, own.elements,
                                               -1e6 * np.abs(own.displacements),
-                                              own.least_thickness, own.errors)
+                                              own.least_thickness, own.errors, own.tangential)
     plain = solve_contact(slab['half_space'], contact, {})
     found = solve_contact(body, contact, {})
     assert_array_equal(found.solution.forces, plain.solution.forces)
