@@ -177,18 +177,18 @@ class GraspPlannerNode(SuiteNode):
             cancel_callback=self._on_cancel, result_timeout=RESULT_TIMEOUT,
             **action_server_quality())
 
-    def judged_again(self, grasps: list[RankedGrasp], request: Request, end: float
+    def judged_again(self, grasps: list[RankedGrasp], request: Request, seed: int, end: float
                      ) -> list[RankedGrasp]:
         """
-        Return an answer's grasps with their robustness.
+        Return an answer's grasps with their robustness; samples are drawn by the plan's seed.
 
-        Samples end with the time of the request, ``end`` [s] of ``time.monotonic``; where an
+        They end with the time of the request, ``end`` [s] of ``time.monotonic``; where an
         arm chooses, or the papers' rules rank as printed, there are none.
         """
         unasked = self.arm_choice.is_wanted or self.values['published']
         samples = 0 if unasked else self.options.robustness_samples
         return judge_again(grasps, request.grasp_object, self.hand, request.task, self.options,
-                           samples, go_on=lambda: time.monotonic() < end)
+                           samples, seed, go_on=lambda: time.monotonic() < end)
 
     def planner_for(self, request: Request, msg, wanted: int, is_wanted: Callable[[], bool]
                     ) -> GraspPlanner | PublishedPlanner | StoredPlan:

@@ -336,7 +336,7 @@ class RequestServer:
 
     def _fill_plan(self, response, plan: _Plan, end: float) -> None:
         planner, request = plan.session.planner, plan.request
-        grasps = self._node.judged_again(planner.ranked(), request, end)
+        grasps = self._node.judged_again(planner.ranked(), request, int(plan.msg.seed), end)
         response.grasps = [grasp_to_msg(grasp, plan.frame) for grasp in grasps]
         response.rejection_reasons = list(planner.rejections.keys())
         response.rejection_counts = list(planner.rejections.values())
