@@ -65,6 +65,8 @@ class FeltModulus:
         Those that were read.
     ways : tuple of (n,) float
         Of the points of each of them beyond the touch that the fit found [m].
+    doubt : float
+        Standard error of the best modulus' logarithm, that of a bound, too [-].
     """
 
     youngs_modulus: float
@@ -75,6 +77,13 @@ class FeltModulus:
     misfit: float
     squeezes: tuple[FeltSqueeze, ...]
     ways: tuple[Array, ...]
+    doubt: float
+
+    @property
+    def stiffest(self) -> float:
+        """Return the largest modulus of the table that agrees with what was felt by 95 % [Pa]."""
+        stiffest = np.log(self.best) + ONE_SIDED * self.doubt
+        return float(np.exp(min(stiffest, np.log(MODULI[-1]))))
 
 
 def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
@@ -133,9 +142,10 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     if stiff:
         least = fit.least(modulus, ONE_SIDED * deviation) / model.most_sticking(modulus, force)
         least = max(MODULI[0], least * float(np.exp(-ONE_SIDED * shapes)))
-        return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
+        return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways,
+                           error)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
-                       ways)
+                       ways, error)
 
 
 def _shapes_error(model: GripModel, squeezes: Sequence[Array], modulus: float, error: float,
