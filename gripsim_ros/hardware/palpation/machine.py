@@ -44,6 +44,9 @@ UNHARMED = 0.97
 #: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
 #: meet what is stiff with more), and over so many measurements, that stops the hand.
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
+#: By how much the model of a grip is off itself [-]: so far from it were finite elements of whole
+#: grips, by the root of the mean square (docs/validation/palpate.md).
+MODEL_ERROR = 0.07
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
 
@@ -257,7 +260,7 @@ class Palpation(GraspExecution):
     def _estimate(self, squeezes: list[FeltSqueeze]) -> FeltModulus:
         """Return the modulus of squeezes; errors as of ``estimate_modulus``."""
         return estimate_modulus(self.model, squeezes, self.palpation.joint_resolution,
-                                self.palpation.surface_error)
+                                self.palpation.surface_error, MODEL_ERROR)
 
     def _end_squeeze(self, measured: Measurement) -> list[Action]:
         self.squeezes.append(self._risen)

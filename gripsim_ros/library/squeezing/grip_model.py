@@ -174,10 +174,16 @@ class GripModel:
         _, last = self._place(modulus, force)
         return float(max(1.0, self.stick_over_slip[:last + 1].max()))
 
-    def is_quantitative(self, modulus: float, force: float) -> bool:
-        """Return whether a force [N] is within the model's range for a modulus [Pa]."""
-        row, point = self._place(modulus, force)
-        return bool(self.quantitative[row, :point + 1].all())
+    def is_quantitative(self, modulus: float, forces: Array) -> bool:
+        """
+        Return whether the model is within its range where an object bears forces (s,) [N].
+
+        At ways shorter than those of the least of them it need not be: at the first touch forces
+        do not balance yet.
+        """
+        row, first = self._place(modulus, float(np.min(forces)))
+        _, last = self._place(modulus, float(np.max(forces)))
+        return bool(self.quantitative[row, max(first - 1, 0):last + 1].all())
 
     def _place(self, modulus: float, force: float) -> tuple[int, int]:
         """Return the nearest row of a modulus [Pa], and its first point with a force [N]."""

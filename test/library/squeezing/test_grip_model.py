@@ -1,5 +1,6 @@
 """Contacts of a grip are where its fingers press at each way, on the object as it settled."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -92,3 +93,14 @@ def test_all_that_is_prepared_is_told_of_from_the_first_point_to_the_last(elasti
             prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
                                hand=hand_as_simulated(HAND), elasticity=elasticity,
                                on_point=lambda done, total: done < 2 * len(SHARES))
+
+
+def test_the_first_touch_does_not_put_squeezes_beyond_the_models_range():
+    model, modulus = strained(), BALL.material.youngs_modulus
+    sound = np.ones_like(model.quantitative)
+    sound[:, :3] = sound[:, -1] = False
+    model = replace(model, quantitative=sound)
+    forces = np.exp(model._row(modulus)[1][0])
+    assert model.is_quantitative(modulus, forces[4:8])
+    assert not model.is_quantitative(modulus, forces[2:8])
+    assert not model.is_quantitative(modulus, forces[[5, -1]])
