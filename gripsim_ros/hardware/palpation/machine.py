@@ -108,10 +108,10 @@ class Palpation(GraspExecution):
 
     @property
     def damage_share(self) -> float:
-        """Return the largest pressure or force over that of damage, as felt; NaN: unknown."""
+        """Return the largest pressure or force over that of damage, by the best modulus, or NaN."""
         if self.modulus is None or np.isinf(self.max_pressure) and np.isinf(self.max_grip):
             return np.nan
-        peak = self.model.pressure_at(self.modulus.youngs_modulus, np.array([self.peak_force]))
+        peak = self.model.pressure_at(self.modulus.best, np.array([self.peak_force]))
         return float(max(peak[0] / self.max_pressure, self.peak_force / self.max_grip))
 
     # -- squeezing -------------------------------------------------------------------

@@ -105,6 +105,21 @@ def test_nothing_is_damaged_however_stiffer_than_believed_it_is(ratio, room):
         assert felt.youngs_modulus < 1.2 * ratio * nominal
 
 
+def test_no_force_is_aimed_at_that_would_damage_a_stiff_object_which_felt_soft():
+    """A second edge begins to bear at 0.3 N: the best modulus is that of a softer object."""
+    step = 1.0 + 2.0 / (1.0 + np.exp(-(np.arange(grip_model().forces.shape[1]) - 4) / 0.3))
+    model, modulus, aims = replace(grip_model(), forces=grip_model().forces * step), 2e6, []
+    limit = 1.05 * model.pressure_at(modulus, np.array([0.5]))[0]
+    hand = FeelingHand(modulus, -2e-3, jitter=2e-4)
+    hand.model, hand.random = model, np.random.default_rng(0)
+    palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+        PALPATION, joint_resolution=2e-4, surface_error=2e-5), model, 2e5, limit)
+    run(palpation, hand, 150.0, lambda: aims.extend(palpation._levels[-1:]))
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert len(palpation.squeezes) > 1
+    assert model.pressure_at(modulus, np.array([max(aims)]))[0] < limit
+
+
 def test_what_any_squeeze_would_damage_is_not_squeezed_on():
     """The first squeeze tells so; it is the weakest that tells anything."""
     model, modulus = grip_model(), 2e6
