@@ -108,7 +108,7 @@ class Palpation(GraspExecution):
 
     @property
     def damage_share(self) -> float:
-        """Return the largest pressure or force over that of damage, by the best modulus, or NaN."""
+        """Return the largest pressure or force over that of damage, as felt best; NaN: unknown."""
         if self.modulus is None or np.isinf(self.max_pressure) and np.isinf(self.max_grip):
             return np.nan
         peak = self.model.pressure_at(self.modulus.best, np.array([self.peak_force]))
