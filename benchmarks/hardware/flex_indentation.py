@@ -107,7 +107,8 @@ class FlexPress:
     """
     A soft mesh between two equal pads, ``ball`` or ``plate``, that close along z.
 
-    ``yielding``: where pads touch it yields as in the simulated hand (``SoftContacts``).
+    ``yielding``: where pads touch it yields as in the simulated hand (``SoftContacts``), and they
+    meet its true surface.
     ``turn``: of pads and way about y [rad]; the body does not turn along. ``height``: of each pad
     over the middle at the way 0 [m]; default: that of the highest node.
     """
@@ -118,6 +119,7 @@ class FlexPress:
                  height: float | None = None):
         import mujoco
         self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
+        self._skin = 0.0 if yielding else SKIN      # where pads meet the tetrahedra
         self._up = np.array([np.sin(turn), 0.0, np.cos(turn)])
         density = density_share * modulus
         self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
@@ -149,7 +151,7 @@ class FlexPress:
         mujoco.mj_forward(self.model, self.data)
 
     def _place(self, depth: float) -> None:
-        height = self._height + SKIN + self._radius - depth
+        height = self._height + self._skin + self._radius - depth
         self.data.mocap_pos[:] = height * self._up, -height * self._up
 
     def press(self, depths) -> list[Pressed]:

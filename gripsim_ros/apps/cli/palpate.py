@@ -11,7 +11,7 @@ import typer
 
 from .arguments import count, real_number, whole_number
 from .execute import (
-    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, executor, read_ranked)
+    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, SIMULATED_SURFACES, executor, read_ranked)
 from .inputs import InputError, existing_file, hand_of_grasps
 from .options import Hand, Json, Out
 from .output import check_writable, print_table, say, write_json
@@ -31,7 +31,8 @@ def palpate(
         rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1; 0: the first '
                                           'by which any modulus can be told well.')] = 0,
         simulate: Annotated[bool, typer.Option(
-            '--simulate', help='Start a simulated hand and its object for this.')] = False,
+            '--simulate', help='Start a simulated hand and its object for this, whose surface is '
+            'that of the mesh to 0.02 mm, not to the executor\'s surface_error.')] = False,
         true_modulus: Annotated[float, typer.Option(
             '--true-modulus', parser=real_number, metavar='PA', help='With --simulate: the '
             'modulus that the object has there; 0: that of the file.')] = 0.0,
@@ -121,6 +122,8 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
     from ...library.squeezing.grip_model import prepare_grip_model
     from ...ros.nodes.base.parameters import default_values
     values = default_values('grasp_executor')
+    if simulate:
+        values['surface_error'] = SIMULATED_SURFACES
     options, material = PalpationOptions.from_mapping(values), believed.material
     felt = hand_as_simulated(hand) if simulate else hand
 

@@ -8,13 +8,15 @@ the hand rests, and a fall. The first is so small that it hurts nothing; what it
 force of the next.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import TaskError
 from ...library.squeezing.grip_model import GripModel, MODULI
 from ...library.squeezing.palpated import (
-    estimate_modulus, FeltModulus, FeltSqueeze, FEWEST_POINTS, ONE_SIDED)
+    estimate_modulus, FeltModulus, FeltSqueeze, FEWEST_POINTS)
 from ..execution.actions import Action, Phase, SendRows, Status
 from ..execution.machine import GraspExecution
 from ..execution.measurement import Measurement
@@ -34,9 +36,17 @@ LEAST_RISE = 2.5
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
 #: only more force tells more, and pressure grows by its cube root.
 BOUND_GROWTH = 2.5
+#: Modulus over the one that is believed for which the first squeeze does no damage, either [-].
+MOST_SURPRISING = 100.0
+#: Largest pressure over that of damage by the stiffest object that agrees with what was felt [-]:
+#: forces go past the largest that is aimed at by some per cent, pressures by a third of that.
+UNHARMED = 0.97
 #: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
 #: meet what is stiff with more), and over so many measurements, that stops the hand.
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
+#: By how much the model of a grip is off itself [-]: so far from it were finite elements of whole
+#: grips, by the root of the mean square (docs/validation/palpate.md).
+MODEL_ERROR = 0.07
 #: Power of the force to which the way of a round contact grows (Hertz): where it will end.
 HERTZ = 2.0 / 3.0
 
@@ -98,10 +108,10 @@ class Palpation(GraspExecution):
 
     @property
     def damage_share(self) -> float:
-        """Return the largest pressure or force over that of damage, as felt; NaN: unknown."""
+        """Return the largest pressure or force over that of damage, as felt best; NaN: unknown."""
         if self.modulus is None or np.isinf(self.max_pressure) and np.isinf(self.max_grip):
             return np.nan
-        peak = self.model.pressure_at(self.modulus.youngs_modulus, np.array([self.peak_force]))
+        peak = self.model.pressure_at(self.modulus.best, np.array([self.peak_force]))
         return float(max(peak[0] / self.max_pressure, self.peak_force / self.max_grip))
 
     # -- squeezing -------------------------------------------------------------------
@@ -137,9 +147,9 @@ class Palpation(GraspExecution):
                                            'fingers that press need their pads')
         if self._squeeze.fault:
             return Status.MISSED_CONTACT, self._squeeze.fault
-        if LEAST_RISE * self._lowest > self.max_grip:
+        if self._least > self.max_grip:
             return Status.MISSED_CONTACT, (
-                f'a squeeze that tells anything takes {LEAST_RISE * self._lowest:.2f} N of the '
+                f'a squeeze that tells anything takes {self._least:.2f} N of the '
                 f'grip, the object bears {self.max_grip:.2f} N')
         if self._beyond >= OVERSHOOT_COUNT:
             return Status.MISSED_CONTACT, (
@@ -158,10 +168,15 @@ class Palpation(GraspExecution):
         """Return the least force of a squeeze [N]: every finger feels it."""
         return LOWEST_TOUCH * self.options.touch_force / min(self._squeeze.shares.values())
 
+    @property
+    def _least(self) -> float:
+        """Return the largest force of the weakest squeeze that tells anything [N]."""
+        return LEAST_RISE * self._lowest
+
     def _begin_squeeze(self, measured: Measurement) -> None:
         """Choose the forces of the next squeeze and go to the lowest."""
         lowest = self._lowest
-        top = max(self._largest_force(), LEAST_RISE * lowest)
+        top = max(self._largest_force(), self._least)
         self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)
         self._level, self._rises, self._rows, self._forces = 0, True, [], []
         self._begun_with = self._squeeze.felt(measured)
@@ -171,21 +186,26 @@ class Palpation(GraspExecution):
         """Return the largest force of the next squeeze [N], by what has been felt."""
         felt, palpation = self.modulus, self.palpation
         if felt is None:
-            known = self._harmless(self._nominal)
+            known = min(self._harmless(self._nominal),
+                        self._unharmed(min(MOST_SURPRISING * self._nominal, MODULI[-1])))
             return min(palpation.first_force, palpation.most_force, known)
         stiffest, growth = felt.best, BOUND_GROWTH
         if not felt.is_bound:
-            stiffest *= float(np.exp(ONE_SIDED * felt.standard_error / felt.best))
-            growth = palpation.force_growth
+            stiffest, growth = felt.stiffest, palpation.force_growth
         way = palpation.most_strain * self.model.width
         return min(palpation.most_force, growth * float(self._levels[-1]),
-                   self._harmless(min(stiffest, MODULI[-1])),
+                   self._harmless(min(stiffest, MODULI[-1])), self._unharmed(felt.stiffest),
                    float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
 
     def _harmless(self, modulus: float) -> float:
         """Return the largest force [N] that stays below damage with room to spare."""
         return harmless_force(self.model, modulus, self.palpation, self.max_pressure,
                               self.max_grip)
+
+    def _unharmed(self, modulus: float) -> float:
+        """Return the largest force [N] that an object of a modulus [Pa] bears undamaged."""
+        room = replace(self.palpation, damage_room=UNHARMED)
+        return harmless_force(self.model, modulus, room, self.max_pressure, self.max_grip)
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []
@@ -205,7 +225,8 @@ class Palpation(GraspExecution):
             return []
         self._rows.append(np.mean([joints for joints, _ in self._readings], axis=0))
         self._forces.append(float(np.mean([force for _, force in self._readings])))
-        if self._level + 1 < len(self._levels) and not self._would_go_too_far():
+        if self._level + 1 < len(self._levels) and not (
+                self._would_go_too_far() or self._would_hurt()):
             self._level += 1
             self._aim(measured)
             return []
@@ -220,16 +241,39 @@ class Palpation(GraspExecution):
         after = rate * float(self._levels[self._level + 1]) ** HERTZ
         return bool(after > self.palpation.most_strain * self.model.width)
 
-    def _end_squeeze(self, measured: Measurement) -> list[Action]:
-        self.squeezes.append(FeltSqueeze(np.array(self._rows), np.array(self._forces)))
+    def _would_hurt(self) -> bool:
+        """Return whether the next force may damage the object, by what was felt up to now."""
+        after = float(self._levels[self._level + 1])
+        if len(self._rows) < FEWEST_POINTS or after <= self._least:
+            return False
         try:
-            self.modulus = estimate_modulus(self.model, self.squeezes,
-                                            self.palpation.joint_resolution,
-                                            self.palpation.surface_error)
+            felt = self._estimate([*self.squeezes, self._risen])
+        except TaskError:
+            return False
+        return after > self._unharmed(felt.stiffest)
+
+    @property
+    def _risen(self) -> FeltSqueeze:
+        """Return what was felt of the squeeze that rises."""
+        return FeltSqueeze(np.array(self._rows), np.array(self._forces))
+
+    def _estimate(self, squeezes: list[FeltSqueeze]) -> FeltModulus:
+        """Return the modulus of squeezes; errors as of ``estimate_modulus``."""
+        return estimate_modulus(self.model, squeezes, self.palpation.joint_resolution,
+                                self.palpation.surface_error, MODEL_ERROR)
+
+    def _end_squeeze(self, measured: Measurement) -> list[Action]:
+        self.squeezes.append(self._risen)
+        try:
+            self.modulus = self._estimate(self.squeezes)
         except TaskError as error:
             if len(self.squeezes) >= self.palpation.squeezes:
                 self._judge_closing(measured)
                 return self._fail(Status.MISSED_CONTACT, str(error))
+        if self.modulus is not None and self._unharmed(self.modulus.youngs_modulus) < self._least:
+            self._squeeze.notes.append('any squeeze that tells more presses harder than the '
+                                       'object bears')
+            return self._end_palpation(measured)
         if len(self.squeezes) < self._wanted:
             self._level, self._rises = 0, False
             self._aim(measured)

@@ -1,5 +1,7 @@
 """Fingers that touch: brought to forces and back, in proportion to those of the grasp."""
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -7,7 +9,7 @@ from ..execution.feeling.loaded import LEAST_STEP, Loaded
 from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from ..execution.touch.loading import (
-    LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch)
+    CHATTER_SHARE, LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch)
 
 Array = NDArray[np.float64]
 
@@ -53,6 +55,15 @@ class SqueezeWatch(TouchWatch):
         """Return the force of the grip that is felt [N]."""
         return 0.5 * sum(self._force(finger, measured) for finger in self._pressing)
 
+    def _calm(self, measured: Measurement) -> Measurement:
+        """Return a measurement with the median forces of the last part of a rest."""
+        begin = self._judged + STEP_TIME + CHATTER_SHARE * REST_TIME
+        self._rested = [one for one in self._rested if begin <= one.felt_at < measured.felt_at]
+        self._rested.append(measured)
+        return replace(measured, forces={
+            link: float(np.median([one.forces[link] for one in self._rested
+                                   if link in one.forces])) for link in measured.forces})
+
     def aim(self, force: float, measured: Measurement) -> None:
         """Go to a force of the grip [N] from now on."""
         self._aim, self._steps = force, 0.0
@@ -67,6 +78,7 @@ class SqueezeWatch(TouchWatch):
         (m, J) float, (m,) float
             Rows to follow and their times after the measurement; None while a step goes on.
         """
+        measured = self._calm(measured)
         if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
             return None
         for finger in self._pressing:
@@ -116,6 +128,7 @@ class SqueezeWatch(TouchWatch):
 
     def rests(self, measured: Measurement) -> bool:
         """Return whether the force that was aimed at is borne, or will not be by more steps."""
+        measured = self._calm(measured)
         if measured.felt_at < self._judged + STEP_TIME + REST_TIME:
             return False
         shares = [self._force(finger, measured) / (self._aim * self.shares[finger.name])

@@ -174,10 +174,16 @@ class GripModel:
         _, last = self._place(modulus, force)
         return float(max(1.0, self.stick_over_slip[:last + 1].max()))
 
-    def is_quantitative(self, modulus: float, force: float) -> bool:
-        """Return whether a force [N] is within the model's range for a modulus [Pa]."""
-        row, point = self._place(modulus, force)
-        return bool(self.quantitative[row, :point + 1].all())
+    def is_quantitative(self, modulus: float, forces: Array) -> bool:
+        """
+        Return whether the model is within its range where an object bears forces (s,) [N].
+
+        At ways shorter than those of the least of them it need not be: at the first touch forces
+        do not balance yet.
+        """
+        row, first = self._place(modulus, float(np.min(forces)))
+        _, last = self._place(modulus, float(np.max(forces)))
+        return bool(self.quantitative[row, max(first - 1, 0):last + 1].all())
 
     def _place(self, modulus: float, force: float) -> tuple[int, int]:
         """Return the nearest row of a modulus [Pa], and its first point with a force [N]."""
@@ -246,8 +252,9 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
     hand, joints = hand or load_default_hand(), np.asarray(joints, float)
     rigid = all(link.pad is None for link in hand.links)
     moduli = MODULI[[len(MODULI) // 2]] if rigid else MODULI
+    tell = _Told(on_point, (len(moduli) + len(MODULI) * (elasticity == 'body')) * len(SHARES))
     mechanics, table, touching, grip, warnings = mechanics_options(elasticity), [], None, None, ()
-    for row, modulus in enumerate(moduli):
+    for modulus in moduli:
         thing = GraspObject(grasp_object.mesh, replace(
             grasp_object.material, youngs_modulus=float(modulus)), grasp_object.label)
         squeeze = HandSqueeze(thing, hand, T_object_palm, joints, mechanics, touching)
@@ -258,10 +265,8 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             middle = squeeze.held_at(squeeze.fractions_of(np.array([MIDDLE * longest]))[0])
             grip = _grip_of(hand, T_object_palm, middle.joint_positions, middle.state)
         points = []
-        for k, fraction in enumerate(fractions):
-            if on_point is not None and on_point(
-                    row * len(SHARES) + k, len(moduli) * len(SHARES)) is False:
-                raise TaskError('the preparation of the grip was stopped')
+        for fraction in fractions:
+            tell()
             held = squeeze.held_at(fraction)
             points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
                            held.state.peak_pressures.max(),
@@ -272,11 +277,23 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
     model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
     known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
     contacts = [[point[4] for point in row] for row in table]
-    return _with_friction(model, squeeze.body, contacts) if known else model
+    return _with_friction(model, squeeze.body, contacts, tell) if known else model
 
 
-def _with_friction(model: GripModel, body: ElasticBody, table: list[list[GripContacts]]
-                   ) -> GripModel:
+class _Told:
+    """Tells how many points of a table are done; TaskError where it is to go no further."""
+
+    def __init__(self, on_point: Callable[[int, int], bool | None] | None, total: int) -> None:
+        self._on_point, self._total, self._done = on_point, total, 0
+
+    def __call__(self) -> None:
+        if self._on_point is not None and self._on_point(self._done, self._total) is False:
+            raise TaskError('the preparation of the grip was stopped')
+        self._done += 1
+
+
+def _with_friction(model: GripModel, body: ElasticBody, table: list[list[GripContacts]],
+                   tell: Callable[[], None]) -> GripModel:
     """
     Return the model of a grip whose pads stick as far as friction lets them.
 
@@ -286,8 +303,10 @@ def _with_friction(model: GripModel, body: ElasticBody, table: list[list[GripCon
     for row, (modulus, ways, free, pressed) in enumerate(zip(
             model.moduli, model.ways, model.forces, model.pressures)):
         compliances = modulus / body.material.youngs_modulus / np.gradient(free, ways)
-        shares = [sticking_shares(body, contacts, compliances[[k]])
-                  for k, contacts in enumerate(table[row % len(table)])]
+        shares = []
+        for k, contacts in enumerate(table[row % len(table)]):
+            tell()
+            shares.append(sticking_shares(body, contacts, compliances[[k]]))
         held, stuck = np.concatenate(shares, axis=1)
         grown = held[0] * free[0] + np.append(0.0, np.cumsum(held[1:] * np.diff(free)))
         logs, places = np.log(free), np.log(grown)
@@ -349,6 +368,7 @@ def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list
     ways = np.array([bare.way(np.array([point[0] for point in row])) for row in table])
     forces, pressures = (np.array([[point[k] for point in row] for row in table]) for k in (1, 2))
     forces = np.array([_rising(*row) for row in zip(ways, forces)])
+    pressures = np.array([_never_falling(row) for row in pressures])
     sound = np.array([[point[3] for point in row] for row in table])
     doubts = np.array([way_covariance([point[5] for point in row]) for row in table])
     if len(moduli) == 1:
@@ -358,6 +378,15 @@ def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list
         forces, pressures, moduli = ratios * forces, ratios * pressures, MODULI
     return GripModel(hand, *grip, touching, width, moduli, ways, forces, pressures, sound,
                      warnings, covariances=doubts)
+
+
+def _never_falling(pressures: Array) -> Array:
+    """
+    Return pressures (n,) at rising ways, none above any at a longer way.
+
+    They rise with the way; at the first touch a contact has so few nodes that one tells too much.
+    """
+    return np.minimum.accumulate(pressures[::-1])[::-1]
 
 
 def _rising(ways: Array, forces: Array) -> Array:

@@ -20,6 +20,10 @@ RELATIVE_STEP = 0.01
 WORST_ERROR = 0.25
 #: Standard errors from the mean to the end of a one-sided interval of 95 %.
 ONE_SIDED = 1.645
+#: Another modulus that agrees, over the end of the interval of 95 %, that makes it a bound [-].
+APART = 2.0
+#: Largest logarithm of a ratio of moduli that is told: the table is not longer.
+MOST_LOG = float(np.log(MODULI[-1] / MODULI[0]))
 #: Logarithm of the ratio of moduli by which surfaces are looked at, at most [-].
 MOST_REACH = 1.0
 
@@ -53,8 +57,7 @@ class FeltModulus:
     best : float
         The modulus of least squares, however little it is known [Pa].
     standard_error : float
-        Of what was measured, of friction and of shapes, the model's own error apart [Pa]; NaN of
-        a bound.
+        Of what was measured, of friction, of shapes and of the model [Pa]; NaN of a bound.
     is_bound : bool
         The object is too stiff for the hand to tell: it is at least as stiff as this.
     moduli : (k,) float
@@ -65,6 +68,10 @@ class FeltModulus:
         Those that were read.
     ways : tuple of (n,) float
         Of the points of each of them beyond the touch that the fit found [m].
+    doubt : float
+        Standard error of the best modulus' logarithm, that of a bound, too [-].
+    stiffest : float
+        Largest modulus of the table that agrees with what was felt by 95 % [Pa].
     """
 
     youngs_modulus: float
@@ -75,10 +82,13 @@ class FeltModulus:
     misfit: float
     squeezes: tuple[FeltSqueeze, ...]
     ways: tuple[Array, ...]
+    doubt: float
+    stiffest: float
 
 
 def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
-                     joint_resolution: float, surface_error: float = 0.0) -> FeltModulus:
+                     joint_resolution: float, surface_error: float = 0.0, model_error: float = 0.0
+                     ) -> FeltModulus:
     """
     Return the modulus with which the model's grip follows what was felt.
 
@@ -92,6 +102,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
         Error of each measured joint [rad].
     surface_error : float
         Standard deviation of the surfaces that touch from those of the model [m].
+    model_error : float
+        Standard deviation of what the model itself makes of a modulus [-].
 
     Raises
     ------
@@ -105,7 +117,7 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     between forces count: least squares of w_i - w_0 - W(F_i; E) in the ways, E by search.
     The error is the larger of the ways' scatter, their resolution, and the scatter from squeeze
     to squeeze, beside that of not knowing how far pads stick (``GripModel.friction_doubt``) and
-    where surfaces are (``GripModel.surface_doubt``).
+    where surfaces are (``GripModel.surface_doubt``), and ``model_error``.
     """
     used = [one for one in squeezes if len(one.forces) >= FEWEST_POINTS]
     if not used:
@@ -122,20 +134,27 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     force = max(float(one.forces[-1]) for one in used)
     error = float(np.hypot(error, model.friction_doubt(modulus, force)))
     shapes = _shapes_error(model, [one.forces for one in used], modulus, error, surface_error)
-    error = float(np.hypot(error, shapes))
+    unknown = float(np.hypot(shapes, model_error))
+    error = float(np.hypot(error, unknown))
     ways = tuple(measured - start for measured, start in zip(fit.ways, fit.starts(modulus)))
     share = np.sqrt(fit.misfit(modulus) / fit.count) / max(float(np.ptp(way)) for way in ways)
-    stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1]
+    softest, stiffest = fit.agreeing(modulus, ONE_SIDED * deviation)
+    apart = max(np.log(modulus / softest), np.log(stiffest / modulus))
+    stiff = error > WORST_ERROR or modulus > 0.9 * MODULI[-1] or (
+        apart > APART * ONE_SIDED * error)
+    stiffest = min(MODULI[-1], max(stiffest * float(np.exp(ONE_SIDED * unknown)),
+                                   modulus * float(np.exp(min(ONE_SIDED * error, MOST_LOG)))))
     falls = all(way[-1] - way[0] < -2.0 * resolution for way in ways)
     if falls or not stiff and modulus < 1.1 * MODULI[0]:
         raise TaskError('the forces that were felt do not rise with the way of the fingers as '
                         'those of an elastic object between them would')
     if stiff:
-        least = fit.least(modulus, ONE_SIDED * deviation) / model.most_sticking(modulus, force)
-        least = max(MODULI[0], least * float(np.exp(-ONE_SIDED * shapes)))
-        return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways)
+        least = softest / model.most_sticking(modulus, force)
+        least = max(MODULI[0], least * float(np.exp(-ONE_SIDED * unknown)))
+        return FeltModulus(least, modulus, np.nan, True, alone, float(share), tuple(used), ways,
+                           error, stiffest)
     return FeltModulus(modulus, modulus, error * modulus, False, alone, float(share), tuple(used),
-                       ways)
+                       ways, error, stiffest)
 
 
 def _shapes_error(model: GripModel, squeezes: Sequence[Array], modulus: float, error: float,
@@ -200,10 +219,15 @@ class _Fit:
                                 method='bounded', options={'xatol': 1e-5})
         return float(np.exp(found.x))
 
-    def least(self, modulus: float, deviation: float) -> float:
-        """Return the least modulus whose sum of squares is within a deviation [m] of the best."""
+    def agreeing(self, modulus: float, deviation: float) -> tuple[float, float]:
+        """
+        Return the least and the largest modulus that agree with what was felt [Pa].
+
+        Their sums of squares are within a deviation [m] of the best one's. Between them others
+        may not agree: where an edge begins to bear the way of a soft object and that of a stiff
+        one may be the same.
+        """
         limit = self.misfit(modulus) + deviation ** 2
-        for one in np.geomspace(modulus, MODULI[0], 20 * TRIALS):
-            if self.misfit(one) > limit:
-                return float(one)
-        return float(MODULI[0])
+        agree = [modulus, *(one for one in np.geomspace(MODULI[0], MODULI[-1], 10 * TRIALS)
+                            if self.misfit(one) <= limit)]
+        return float(min(agree)), float(max(agree))

@@ -12,6 +12,8 @@ from gripsim_ros.hardware.execution.actions import Phase, Status, StopHand
 from gripsim_ros.hardware.palpation.machine import Palpation
 from gripsim_ros.hardware.palpation.options import PalpationOptions
 
+#: Modulus over the one that is believed, up to which nothing may be damaged.
+STIFFER = 100.0
 OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
 
 
@@ -76,6 +78,56 @@ def test_no_squeeze_presses_near_damage_whatever_was_believed():
         assert pressure < 0.7 * limit
         assert palpation.damage_share == pytest.approx(pressure / limit, rel=0.1)
     assert hand.peak < palpated(FeelingHand(3e5)).peak_force        # which knows no limit
+
+
+@pytest.mark.parametrize('ratio', [1.0, 10.0, 30.0, 100.0])
+@pytest.mark.parametrize('room', [1.1, 1.6])
+def test_nothing_is_damaged_however_stiffer_than_believed_it_is(ratio, room):
+    """
+    The limit leaves little beyond the weakest squeeze of an object a hundred times as stiff.
+
+    Forces go past what is aimed at by a fifth at most, whatever a step of the fingers brings.
+    """
+    model, nominal = grip_model(), 2e4
+    weakest = Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model, nominal)._least
+    limit = room * model.pressure_at(STIFFER * nominal, np.array([weakest]))[0]
+    for wider, noise, jitter in ((-2e-3, 0.0, 0.0), (5e-4, 0.01, 1e-4)):
+        hand, aims = FeelingHand(ratio * nominal, wider, noise, jitter), []
+        palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+            PALPATION, joint_resolution=2e-4, surface_error=2e-5), model, nominal, limit)
+        run(palpation, hand, 150.0,
+            lambda palpation=palpation, aims=aims: aims.extend(palpation._levels[-1:]))
+        pressure = model.pressure_at(ratio * nominal, np.array([hand.peak]))[0]
+        assert palpation.status == Status.SUCCEEDED, palpation.message
+        assert hand.peak < 1.2 * max(aims) and pressure < limit
+        felt = palpation.modulus
+        assert felt.is_bound or felt.best == pytest.approx(ratio * nominal, rel=0.2)
+        assert felt.youngs_modulus < 1.2 * ratio * nominal
+
+
+def test_no_force_is_aimed_at_that_would_damage_a_stiff_object_which_felt_soft():
+    """A second edge begins to bear at 0.3 N: the best modulus is that of a softer object."""
+    step = 1.0 + 2.0 / (1.0 + np.exp(-(np.arange(grip_model().forces.shape[1]) - 4) / 0.3))
+    model, modulus, aims = replace(grip_model(), forces=grip_model().forces * step), 2e6, []
+    limit = 1.05 * model.pressure_at(modulus, np.array([0.5]))[0]
+    hand = FeelingHand(modulus, -2e-3, jitter=2e-4)
+    hand.model, hand.random = model, np.random.default_rng(0)
+    palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+        PALPATION, joint_resolution=2e-4, surface_error=2e-5), model, 2e5, limit)
+    run(palpation, hand, 150.0, lambda: aims.extend(palpation._levels[-1:]))
+    assert palpation.status == Status.SUCCEEDED, palpation.message
+    assert len(palpation.squeezes) > 1
+    assert model.pressure_at(modulus, np.array([max(aims)]))[0] < limit
+
+
+def test_what_any_squeeze_would_damage_is_not_squeezed_on():
+    """The first squeeze tells so; it is the weakest that tells anything."""
+    model, modulus = grip_model(), 2e6
+    limit = 0.3 * model.pressure_at(modulus, np.array([PALPATION.first_force]))[0]
+    felt = palpated(FeelingHand(modulus), limit, nominal=2e4, joint_resolution=1e-5)
+    assert felt.status == Status.SUCCEEDED and len(felt.squeezes) == 1
+    assert 'harder than the object bears' in felt.message
+    assert len(palpated(FeelingHand(modulus), 10.0 * limit, nominal=2e4).squeezes) == 3
 
 
 def test_no_finger_presses_near_the_force_that_the_object_bears():

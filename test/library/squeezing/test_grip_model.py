@@ -1,5 +1,6 @@
 """Contacts of a grip are where its fingers press at each way, on the object as it settled."""
 
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -11,7 +12,7 @@ from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.library.in_process import mechanics_options
 from gripsim_ros.library.squeezing.fingers import HandSqueeze
 from gripsim_ros.library.squeezing.grip_model import (
-    _contacts_of, _rising, GripModel, prepare_grip_model, SHARES)
+    _contacts_of, _never_falling, _rising, GripModel, prepare_grip_model, SHARES)
 
 #: Of the ball; how far off its surface is by its facets [m].
 RADIUS, FACETS = 0.03, 2e-4
@@ -71,3 +72,35 @@ def test_forces_that_fall_are_no_grip_but_at_the_first_touch():
         _rising(ways, falling)
     with pytest.raises(TaskError, match='does not rise'):
         _rising(ways[::-1], forces)
+
+
+def test_pressures_of_few_nodes_at_the_first_touch_count_as_those_that_follow():
+    """A can of 2 MPa was told to be damaged by less at 0.1 N than at 5 N."""
+    assert _never_falling(np.array([9.0, 2.0, 3.0, 3.0, 5.0])).tolist() == [2, 2, 3, 3, 5]
+
+
+@pytest.mark.parametrize('elasticity', ['half_space', 'body'])
+def test_all_that_is_prepared_is_told_of_from_the_first_point_to_the_last(elasticity):
+    """What pads' sticking takes is most of the time: a client that hears nothing gives up."""
+    told = []
+    model = prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
+                               hand=hand_as_simulated(HAND), elasticity=elasticity,
+                               on_point=lambda *one: told.append(one))
+    total = (1 + len(model.moduli) * (elasticity == 'body')) * len(SHARES)
+    assert told == [(done, total) for done in range(total)]
+    if elasticity == 'body':
+        with pytest.raises(TaskError, match='stopped'):
+            prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
+                               hand=hand_as_simulated(HAND), elasticity=elasticity,
+                               on_point=lambda done, total: done < 2 * len(SHARES))
+
+
+def test_the_first_touch_does_not_put_squeezes_beyond_the_models_range():
+    model, modulus = strained(), BALL.material.youngs_modulus
+    sound = np.ones_like(model.quantitative)
+    sound[:, :3] = sound[:, -1] = False
+    model = replace(model, quantitative=sound)
+    forces = np.exp(model._row(modulus)[1][0])
+    assert model.is_quantitative(modulus, forces[4:8])
+    assert not model.is_quantitative(modulus, forces[2:8])
+    assert not model.is_quantitative(modulus, forces[[5, -1]])

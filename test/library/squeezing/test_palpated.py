@@ -12,8 +12,8 @@ from gripsim_ros.core.errors import TaskError
 from gripsim_ros.core.hand import forward_kinematics
 from gripsim_ros.core.transforms import from_rotation_vector
 from gripsim_ros.library.squeezing.fingers import squeeze_with_fingers
-from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
-from gripsim_ros.library.squeezing.palpated import estimate_modulus, FeltSqueeze
+from gripsim_ros.library.squeezing.grip_model import prepare_grip_model, SHARES
+from gripsim_ros.library.squeezing.palpated import estimate_modulus, FeltSqueeze, ONE_SIDED
 
 RESOLUTION = 1e-6
 
@@ -86,6 +86,40 @@ def test_weak_squeezes_count_as_little_as_they_tell():
                              RESOLUTION)
     assert found.youngs_modulus == pytest.approx(2e5, rel=0.1)
     assert found.standard_error < 0.15 * found.youngs_modulus
+
+
+def test_what_the_model_is_off_is_told_whatever_else_is_known():
+    once = [felt(2e5)] * 3
+    exact, told = (estimate_modulus(grip_model(), once, RESOLUTION, model_error=error)
+                   for error in (0.0, 0.1))
+    assert told.best == exact.best
+    assert told.standard_error == pytest.approx(
+        np.hypot(exact.standard_error, 0.1 * told.best), rel=1e-6)
+    assert told.doubt == pytest.approx(told.standard_error / told.best)
+    assert told.best < exact.stiffest < told.stiffest
+    bounds = [estimate_modulus(grip_model(), once, 1e4 * RESOLUTION, model_error=error)
+              for error in (0.0, 0.1)]
+    assert bounds[0].is_bound and bounds[1].youngs_modulus < bounds[0].youngs_modulus
+
+
+@pytest.mark.parametrize('modulus', [3e5, 6e5, 1e6])
+@pytest.mark.parametrize('seed', range(3))
+def test_a_soft_and_a_stiff_object_that_feel_alike_are_both_told_of(modulus, seed):
+    """
+    Where a second edge begins to bear forces are three times as large within 0.1 mm.
+
+    The best modulus alone, with the error about it, is then a third of the true one.
+    """
+    model, resolution = grip_model(), 2e-4
+    step = 1.0 + 2.0 / (1.0 + np.exp(-(np.arange(len(SHARES)) - 8) / 0.3))
+    model = replace(model, forces=model.forces * step)
+    exact = felt(modulus, model=model, top=0.5, shares=(0.3, 0.475, 0.65, 0.825, 1.0))
+    noise = resolution * np.random.default_rng(seed).normal(size=exact.joints.shape)
+    noise *= exact.joints != 0.0
+    told = estimate_modulus(model, [FeltSqueeze(exact.joints + noise, exact.forces)], resolution)
+    assert told.is_bound and told.youngs_modulus < modulus < told.stiffest
+    if (modulus, seed) == (6e5, 1):
+        assert told.best * np.exp(ONE_SIDED * told.doubt) < modulus
 
 
 def test_what_gives_no_modulus_is_told():

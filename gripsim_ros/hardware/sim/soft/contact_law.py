@@ -25,6 +25,8 @@ FLATTEST = 50.0
 SQUARE_PUNCH = 1.15
 #: Least depth over the one before, where a step of a surface would have them equal.
 LEAST_GROWTH = 1.05
+#: Power of the force to which the reach of a round contact grows (Hertz).
+ROUND = 1.0 / 3.0
 #: How far from the lattice surfaces are looked for [m].
 BEHIND = 0.01
 
@@ -76,11 +78,21 @@ class ContactLaw:
         return float(force * (bent / last)**power + self.stiffest * (depth - bent))
 
     def reach(self, force: float) -> float:
-        """Return how far the contact reaches at a force [m]; outside as of a ball, force^1/3."""
+        """
+        Return how far the contact reaches at a force [m].
+
+        Outside of those solved it goes on as between the nearest two: of a ball as force^1/3,
+        along an edge or a line not at all.
+        """
         if not force > 0.0:
             return 0.0
-        factors = self.reaches / self.forces**(1.0 / 3.0)
-        return float(np.interp(np.log(force), np.log(self.forces), factors)) * force**(1.0 / 3.0)
+        forces, reaches = np.log(self.forces), np.log(self.reaches)
+        place = np.clip(np.searchsorted(forces, np.log(force)), 1, len(forces) - 1)
+        power = (reaches[place] - reaches[place - 1]) / (forces[place] - forces[place - 1])
+        outside = not forces[0] <= np.log(force) <= forces[-1]
+        power = float(np.clip(power, 0.0, ROUND)) if outside else power
+        nearest = place - 1 if np.log(force) < forces[-1] else place
+        return float(np.exp(reaches[nearest] + power * (np.log(force) - forces[nearest])))
 
     def moment(self, force: float, tilt: Array) -> Array:
         """
@@ -101,9 +113,9 @@ class ContactLaw:
                           + min(force, float(self.forces[-1])) * rolling @ tilt)
 
 
-def lattice(half: float) -> tuple[Array, float]:
+def lattice(half: float, side: int = SIDE) -> tuple[Array, float]:
     """Return points (n, 2) of a square lattice of a half width [m], and the area of each."""
-    line = half * np.linspace(-1.0, 1.0, SIDE)
+    line = half * np.linspace(-1.0, 1.0, side)
     return np.stack(np.meshgrid(line, line), axis=-1).reshape(-1, 2), float(line[1] - line[0])**2
 
 

@@ -10,14 +10,16 @@ from scipy.linalg import block_diag
 from ....core.bodies import TriangleMesh
 from ....core.contact.geometry.ray_casting import direction_frame
 from ....core.numerics.complementarity import solve_complementarity
-from ..world_model import node_name, SoftMesh
+from ..world_model import node_name, SKIN, SoftMesh
 from .mesh_compliance import MeshCompliance, Press
-from .touch_shape import Place, REACHES, TouchShape, TouchSurfaces
+from .place import Place
+from .terrain import Terrain
+from .touch_shape import REACHES, TouchShape, TouchSurfaces
 
 Array = NDArray[np.float64]
 
 #: How much sooner than at the tetrahedra a link may be pressed on [m].
-MARGIN = 1.5e-3
+MARGIN = 2.5e-3
 #: Share of the way to what is missing that is gone in a step.
 PACE = 0.5
 #: Shares of the ways to what the mesh does, whose nodes come and go at once, and to what MuJoCo's
@@ -38,10 +40,16 @@ STEEPEST = 0.3
 LEAST_SHARE = 1e-4
 
 
+#: A place on a link within which it touches the object as before [m].
+SAME = 6e-3
+
+
 @dataclass
 class _Touch:
-    """Of a link: its contacts now, their force [N], compliances [m/N] and depth [m]."""
+    """Of a link at one place: its contacts now, their force [N], compliances and depth [m]."""
 
+    #: Where the link may touch the object, here first (n, 3) [m].
+    lows: Array = field(default_factory=lambda: np.zeros((1, 3)))
     #: Sign that turns a contact's normal to the link and its number, and its row.
     contacts: list[tuple[float, int]] = field(default_factory=list)
     rows: list[int] = field(default_factory=list)
@@ -112,7 +120,8 @@ class SoftContacts:
             first = int(model.body(node_name(i)).dofadr[0])
             self._node_of[first:first + 3] = i
         self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
-        self._touches: dict[str, _Touch] = {}
+        self._touches: dict[str, list[_Touch]] = {}
+        self._terrains: dict[str, Terrain] = {}
         self._rotation = np.eye(3)      # of the object
 
     def give_way(self, data, contacts: Iterable[tuple[str, int, float, int]],
@@ -134,16 +143,47 @@ class SoftContacts:
         found: dict[str, list[tuple[float, int]]] = {}
         for link, _, sign, i in contacts:
             found.setdefault(link, []).append((sign, i))
-        self._touches = {link: self._touches.get(link, _Touch()) for link in found}
-        for link, touch in self._touches.items():
-            touch.contacts = found[link]
-            touch.rows = [int(data.contact[i].efc_address) for _, i in found[link]]
-            if not touch.force > 0.0:
-                nearest = int(np.argmin([data.contact[i].dist for _, i in found[link]]))
-                self._take(touch, link, data, np.eye(len(touch.rows))[nearest])
+        self._touches = {link: self._apart(link, data, some) for link, some in found.items()}
         self._yield_as_mesh()
-        for link, touch in self._touches.items():
-            self._give_way(touch, link, data)
+        for link, touches in self._touches.items():
+            for touch in touches:
+                self._give_way(touch, link, data)
+
+    def _apart(self, link: str, data, contacts: list[tuple[float, int]]) -> list[_Touch]:
+        """Return contacts of a link by the places where it touches, each as it was before."""
+        nearest = min(contacts, key=lambda one: data.contact[one[1]].dist)
+        terrain = self._terrain(link, self._place_at(link, data, nearest))
+        numbers = terrain.nearest(self._on_link(link, data, contacts))
+        before, touches = list(self._touches.get(link, [])), []
+        for number in np.unique(numbers):
+            touch = _taken_from(before, terrain.lows[number])
+            touch.lows = terrain.from_low(number)
+            touch.contacts = [one for one, low in zip(contacts, numbers) if low == number]
+            touch.rows = [int(data.contact[i].efc_address) for _, i in touch.contacts]
+            if not touch.force > 0.0:
+                first = int(np.argmin([data.contact[i].dist for _, i in touch.contacts]))
+                self._take(touch, link, data, np.eye(len(touch.rows))[first])
+            touches.append(touch)
+        return touches
+
+    def _terrain(self, link: str, place: Place) -> Terrain:
+        """Return where a link may touch the object; it is looked at anew where it moved."""
+        terrain = self._terrains.get(link)
+        if terrain is None or not terrain.holds_at(place):
+            terrain = self._terrains[link] = self._surfaces.terrain(link, place)
+        return terrain
+
+    def _place_at(self, link: str, data, contact: tuple[float, int]) -> Place:
+        """Return the place of a contact."""
+        sign, i = contact
+        point = self._surface_point(*self._shares(data, int(data.contact[i].efc_address)))
+        return self._place(link, data, self._on_link(link, data, [contact])[0], point,
+                           sign * data.contact[i].frame[:3])
+
+    def _place(self, link: str, data, on_link: Array, on_object: Array, normal: Array) -> Place:
+        """Return a place on link and object, whose normal is given in the world."""
+        frame, turn = direction_frame(normal), data.xmat[self._bodies[link]].reshape(3, 3)
+        return Place(on_link, on_object, frame @ turn, frame @ self._rotation)
 
     def _give_way(self, touch: _Touch, link: str, data) -> None:
         """Let a link go deeper by what is missing."""
@@ -151,25 +191,27 @@ class SoftContacts:
         gaps = self._surfaces.gaps(link, shape, touch.points)
         touch.tilt += PACE * (shape.place.link_frame[:2].T @ _missing_tilt(touch, shape, gaps)
                               - touch.tilt)
-        aside = (self._on_link(link, data, touch) - touch.place.on_link) @ touch.tilt
+        positions = self._on_link(link, data, touch.contacts)
+        aside = (positions - touch.place.on_link) @ touch.tilt
         distances = np.array([data.contact[i].dist for _, i in touch.contacts]) + aside
         gap = max(0.0, float(gaps @ touch.shares))
-        way = max(0.0, touch.compliance * touch.force + gap - float(distances.min()))
+        sooner = shape.early - SKIN     # MuJoCo's distances are from the tetrahedra's skin
+        way = max(0.0, touch.compliance * touch.force + gap + sooner - float(distances.min()))
         force = shape.law.force(way)
         yielded = (touch.compliance + touch.softness) * force
-        missing = max(-MARGIN, way - gap - yielded + touch.lack)
+        missing = max(-MARGIN, way - gap - yielded + touch.lack - sooner)
         touch.depth += PACE * (missing - touch.depth)
         data.efc_pos[touch.rows] += np.maximum(-MARGIN, touch.depth + aside)
 
-    def _on_link(self, link: str, data, touch: _Touch) -> Array:
-        """Return where a link's contacts are in its frame (k, 3) [m]."""
+    def _on_link(self, link: str, data, contacts: list[tuple[float, int]]) -> Array:
+        """Return where contacts of a link are in its frame (k, 3) [m]."""
         body = self._bodies[link]
-        positions = np.array([data.contact[i].pos for _, i in touch.contacts])
+        positions = np.array([data.contact[i].pos for _, i in contacts])
         return np.asarray((positions - data.xpos[body]) @ data.xmat[body].reshape(3, 3))
 
     def remember(self, data) -> None:
         """Take the forces of a step that is done."""
-        for link, touch in self._touches.items():
+        for link, touch in ((link, one) for link, some in self._touches.items() for one in some):
             forces = data.efc_force[touch.rows]
             touch.force = float(forces.sum())
             if touch.force > 0.0:
@@ -187,12 +229,11 @@ class SoftContacts:
         contacts = [data.contact[i] for _, i in touch.contacts]
         normal = sum(share * sign * contact.frame[:3] for share, (sign, _), contact
                      in zip(touch.shares, touch.contacts, contacts))
-        touch.positions = self._on_link(link, data, touch)
+        touch.positions = self._on_link(link, data, touch.contacts)
         touch.distances = np.array([contact.dist for contact in contacts])
-        frame, before = direction_frame(normal), touch.place
-        turn = data.xmat[self._bodies[link]].reshape(3, 3)
-        touch.place = Place(touch.shares @ touch.positions, touch.shares @ touch.points,
-                            frame @ turn, frame @ self._rotation)
+        before = touch.place
+        touch.place = self._place(link, data, touch.shares @ touch.positions,
+                                  touch.shares @ touch.points, normal)
         if before is not None:      # depths all over the surface stay as they are
             touch.depth += float((touch.place.on_link - before.on_link) @ touch.tilt)
         touch.presses = [Press(nodes, shares, touch.place.object_frame[2])
@@ -200,7 +241,7 @@ class SoftContacts:
 
     def _yield_as_mesh(self) -> None:
         """Take what tetrahedra yield to the forces of all links, and what the body would."""
-        touches = list(self._touches.values())
+        touches = [touch for some in self._touches.values() for touch in some]
         if not touches:
             return
         matrices = self._mesh.compliances([one for touch in touches for one in touch.presses])
@@ -222,12 +263,12 @@ class SoftContacts:
         reach = REACHES[0] if touch.shape is None else float(
             np.clip(touch.shape.law.reach(touch.force), *REACHES))
         if touch.shape is None or not touch.shape.is_of(touch.place, reach):
-            touch.shape = self._surfaces.shape(link, touch.place, reach)
+            touch.shape = self._surfaces.shape(link, touch.place, reach, touch.lows)
         return touch.shape
 
     def depth(self, link: str) -> float:
         """Return how much deeper than nodes yield a link is now, 0 where it is not [m]."""
-        return max(0.0, self._touches[link].depth) if link in self._touches else 0.0
+        return max((0.0, *(touch.depth for touch in self._touches.get(link, []))))
 
     def _shares(self, data, row: int) -> tuple[NDArray[np.intp], Array]:
         """Return the nodes on which a contact's normal force acts, and their shares of it."""
@@ -245,6 +286,13 @@ class SoftContacts:
         return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
 
 
+def _taken_from(touches: list[_Touch], low: Array) -> _Touch:
+    """Return the touch nearest to a place on the link (3,), which is taken away, or a new one."""
+    away = [float(np.linalg.norm(touch.lows[0] - low)) for touch in touches]
+    near = bool(away) and min(away) < SAME
+    return touches.pop(int(np.argmin(away))) if near else _Touch()
+
+
 def _missing_tilt(touch: _Touch, shape: TouchShape, gaps: Array) -> Array:
     """
     Return how depths must grow along a contact's axes for its force to act where it does (2,).
@@ -259,7 +307,7 @@ def _missing_tilt(touch: _Touch, shape: TouchShape, gaps: Array) -> Array:
     spread = np.linalg.inv(arms.T @ (touch.shares[:, None] * arms) + LEAST_SPREAD**2 * np.eye(2))
     yielded = touch.yielding @ touch.shares * force
     tilt = spread @ (touch.shares[:, None] * arms).T @ (gaps + yielded - touch.distances)
-    beside = flat - shape.law.moment(force, tilt) / force
+    beside = shape.aside(touch.positions, force, tilt)
     return _centring_tilt(beside, touch.distances - yielded, touch.yielding, touch.shares, force)
 
 

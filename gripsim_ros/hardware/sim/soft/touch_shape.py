@@ -9,6 +9,8 @@ from ....core.bodies import TriangleMesh
 from ....core.contact.geometry.contact_mesh import ContactMesh
 from ..world_model import SoftMesh
 from .contact_law import contact_law, ContactLaw, lattice, surface_heights
+from .place import Place
+from .terrain import separate_lows, Terrain
 
 Array = NDArray[np.float64]
 
@@ -20,38 +22,16 @@ CHANGED = 0.2
 WIDTH = 1.6
 #: Reaches for which a law is good, over that for which it was solved.
 GOOD = (0.4, 1.4)
-#: Cosine of the angle by which a link may turn and its law be kept: 3 degrees.
-LEAST_COSINE = 0.9986
 #: Round a contact, tetrahedra are searched so far for where they were touched first [m].
 AROUND = 0.0125
-
-
-@dataclass(frozen=True)
-class Place:
-    """
-    Where a link touches an object.
-
-    ``on_link``, ``on_object`` (3,): the same place in either frame [m]; ``link_frame``,
-    ``object_frame`` (3, 3): rows are the contact's axes in either frame, the last from the object
-    to the link.
-    """
-
-    on_link: Array
-    on_object: Array
-    link_frame: Array
-    object_frame: Array
-
-    def flat(self, positions: Array) -> Array:
-        """Return positions (k, 3) in the frame of the link along the contact's axes (k, 2)."""
-        return np.asarray((positions - self.on_link) @ self.link_frame[:2].T)
-
-    def is_near(self, other: 'Place', way: float) -> bool:
-        """Return whether two places are one but for a way [m] and a slight turn."""
-        return bool(
-            np.linalg.norm(self.on_link - other.on_link) < way
-            and np.linalg.norm(self.on_object - other.on_object) < way
-            and self.link_frame[2] @ other.link_frame[2] > LEAST_COSINE
-            and self.object_frame[2] @ other.object_frame[2] > LEAST_COSINE)
+#: Steps of the lattice within which the place that the link meets first is sought once more.
+CLOSER = 1.5
+#: Where surfaces are parallel, a law is solved round the middle of all places that are nearly as
+#: near as the nearest [m], if they are more than so many.
+ALIKE, FEW = 2e-5, 9
+#: Half width [m] and nodes along a side of the lattice on which places are sought where a link
+#: touches, and how much the gap rises between two of them at least [m].
+FAR, FAR_SIDE, BARRIER = 0.065, 87, 5e-5
 
 
 @dataclass(frozen=True)
@@ -59,19 +39,54 @@ class TouchShape:
     """
     Surfaces round a place as long as a link does not slide.
 
-    ``law`` was solved for contacts that reach ``reach`` [m]; ``first`` is the least distance of
+    ``law`` was solved for contacts that reach ``reach`` [m], on a lattice round ``middle`` (2,),
+    where the surfaces meet first, along the place's axes [m]. ``first`` is the least distance of
     the link's surface from that of the tetrahedra, along the normal, with ``place`` on both [m].
+    The link meets the true surface when it is still ``early`` away from that of the tetrahedra,
+    which are chords inside it [m].
     """
 
     place: Place
     reach: float
     law: ContactLaw
+    middle: Array
     first: float
+    early: float
 
     def is_of(self, place: Place, reach: float) -> bool:
         """Return whether the contact is still at that place, and as large."""
         return GOOD[0] * self.reach < reach < GOOD[1] * self.reach and self.place.is_near(
             place, CHANGED * max(reach, REACHES[0]))
+
+    def aside(self, positions: Array, force: float, tilt: Array) -> Array:
+        """
+        Return how far from where the true contact bears a force [N] positions are (k, 2) [m].
+
+        Parameters
+        ----------
+        positions : (k, 3) float
+            Frame of the link [m].
+        force : float
+            [N].
+        tilt : (2,) float
+            By which depths grow along the axes, beside what the surfaces do [-].
+        """
+        acts = self.middle + self.law.moment(force, tilt) / force
+        return np.asarray(self.place.flat(positions) - acts)
+
+
+class _Others:
+    """Places (n, 3) on a link where it touches, and which points beside are the first one's."""
+
+    def __init__(self, place: Place, lows: Array | None) -> None:
+        self._lows = None if lows is None or len(lows) < 2 else place.flat(lows)
+
+    def without(self, flat: Array, gaps: Array) -> Array:
+        """Return gaps at points (k, 2), inf where another place is nearer (k,)."""
+        if self._lows is None:
+            return gaps
+        away = np.linalg.norm(flat[:, None] - self._lows, axis=2)
+        return np.where(away[:, 0] <= away.min(axis=1), gaps, np.inf)
 
 
 class TouchSurfaces:
@@ -97,18 +112,41 @@ class TouchSurfaces:
         self._nodes = soft.nodes[used]
         self._tetrahedra = ContactMesh(TriangleMesh(self._nodes, faces.reshape(-1, 3)))
 
-    def shape(self, link: str, place: Place, reach: float) -> TouchShape:
-        """Return the surfaces of a link and the object round a place, for contacts of a reach."""
+    def terrain(self, link: str, place: Place) -> Terrain:
+        """Return the gap of a link and the object far round a place, and where it is least."""
+        flat, _ = lattice(FAR, FAR_SIDE)
+        gaps = self._true_gaps(link, place, flat).reshape(FAR_SIDE, FAR_SIDE)
+        lows = flat[separate_lows(gaps, BARRIER)]
+        return Terrain(place, place.on_link + lows @ place.link_frame[:2])
+
+    def shape(self, link: str, place: Place, reach: float, lows: Array | None = None
+              ) -> TouchShape:
+        """
+        Return the surfaces of a link and the object round a place, for contacts of a reach.
+
+        Parameters
+        ----------
+        link : str
+        place : Place
+        reach : float
+            [m].
+        lows : (n, 3) float, optional
+            Places on the link where it touches the object [m]; what is nearer to another than the
+            first is not looked at.
+        """
         reach = float(np.clip(reach, *REACHES))
+        others = _Others(place, lows)
+        middle, true = self._first_of_true(link, place, others)
         flat, area = lattice(WIDTH * reach)
-        gaps = self._link_heights(link, place, flat) - surface_heights(
-            self._object, place.on_object, place.object_frame, flat, 1.0)
+        gaps = others.without(middle + flat, self._true_gaps(link, place, middle + flat))
         law = contact_law(gaps, flat, area, self._plane_modulus)
         away = (self._nodes - place.on_object) @ place.object_frame.T
         near = away[(abs(away[:, :2]) < AROUND).all(axis=1) & (abs(away[:, 2]) < AROUND), :2]
         wide = np.concatenate([lattice(AROUND)[0], near])
-        first = self._tetrahedra_gaps(link, place, wide).min()
-        return TouchShape(place, reach, law, float(first) if np.isfinite(first) else 0.0)
+        first = float(others.without(wide, self._tetrahedra_gaps(link, place, wide)).min())
+        known = np.isfinite(first) and np.isfinite(true)
+        return TouchShape(place, reach, law, middle, first if np.isfinite(first) else 0.0,
+                          first - true if known else 0.0)
 
     def gaps(self, link: str, shape: TouchShape, points: Array) -> Array:
         """
@@ -126,6 +164,23 @@ class TouchSurfaces:
         gaps = self._tetrahedra_gaps(link, shape.place, flat) - shape.first
         found = np.isfinite(gaps)
         return np.where(found, gaps, gaps[found].mean() if found.any() else 0.0)
+
+    def _true_gaps(self, link: str, place: Place, flat: Array) -> Array:
+        return self._link_heights(link, place, flat) - surface_heights(
+            self._object, place.on_object, place.object_frame, flat, 1.0)
+
+    def _first_of_true(self, link: str, place: Place, others: '_Others') -> tuple[Array, float]:
+        """Return where the link meets the object's surface first (2,), and its distance [m]."""
+        flat, area = lattice(AROUND)
+        gaps = others.without(flat, self._true_gaps(link, place, flat))
+        nearest, first = flat[int(np.argmin(gaps))], float(gaps.min())
+        if not np.isfinite(first):
+            return np.zeros(2), first
+        close = nearest + lattice(CLOSER * float(np.sqrt(area)))[0]
+        nearer = others.without(close, self._true_gaps(link, place, close))
+        alike = gaps < first + ALIKE
+        middle = flat[alike].mean(axis=0) if alike.sum() > FEW else close[int(np.argmin(nearer))]
+        return middle, min(first, float(nearer.min()))
 
     def _link_heights(self, link: str, place: Place, flat: Array) -> Array:
         return surface_heights(self._links[link], place.on_link, place.link_frame, flat, -1.0)

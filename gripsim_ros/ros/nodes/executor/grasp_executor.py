@@ -37,6 +37,7 @@ from ..base.node_base import LATCHED_OBJECTS, SuiteNode, latched, one_line, run
 from .forces_shown import ForcesShown
 from .hands import GoalEnded, RealHand
 from .holding import read_hold_plan, read_torques
+from .lively_goal import LivelyGoal
 from .messages import PARAMETERS, fill_result
 from .palpation import (
     KnownObjects, as_execution, fill_palpation, make_palpation, palpation_feedback,
@@ -97,15 +98,16 @@ class GraspExecutorNode(SuiteNode):
     # -- one goal --------------------------------------------------------------------
 
     def _execute(self, goal_handle) -> ExecuteGrasp.Result:
-        def carry_out(result: ExecuteGrasp.Result) -> None:
+        def carry_out(result: ExecuteGrasp.Result, goal_handle) -> None:
             execution = self._prepare(goal_handle)
             self._run(execution, goal_handle, self._feedback)
             fill_result(result, report_of(execution, self.options.touch_force),
                         self.hand.joint_names)
-        return self._serve(goal_handle, ExecuteGrasp.Result(slip=float('nan')), carry_out)
+        return self._serve(goal_handle, ExecuteGrasp.Result(slip=float('nan')), carry_out,
+                           ExecuteGrasp.Feedback())
 
     def _palpate(self, goal_handle) -> Palpate.Result:
-        def carry_out(result: Palpate.Result) -> None:
+        def carry_out(result: Palpate.Result, goal_handle) -> None:
             goal, asked = goal_handle.request, as_execution(goal_handle.request)
 
             def go_on(done: int = 0, total: int = 1) -> bool:
@@ -122,16 +124,18 @@ class GraspExecutorNode(SuiteNode):
             fill_palpation(result, palpation, palpated)
         nothing = float('nan')
         return self._serve(goal_handle, Palpate.Result(
-            standard_error=nothing, damage_share=nothing, misfit=nothing), carry_out)
+            standard_error=nothing, damage_share=nothing, misfit=nothing), carry_out,
+            preparing_feedback(0, 1))
 
-    def _serve(self, goal_handle, result, carry_out):
+    def _serve(self, goal_handle, result, carry_out, feedback):
         """Carry one goal out, whatever comes, and end it; return its result."""
         if not self._busy.acquire(blocking=False):
             result.status, result.message = Status.BUSY, 'another grasp is being carried out'
             goal_handle.abort()
             return result
         try:
-            carry_out(result)
+            with LivelyGoal(goal_handle, feedback) as lively:
+                carry_out(result, lively)
         except Exception as error:
             self._give_up(result, error)
         finally:

@@ -166,10 +166,11 @@ def fill_palpation(result: Palpate.Result, palpation: Palpation, palpated: Palpa
     result.material.youngs_modulus = felt.youngs_modulus
     result.standard_error, result.is_bound = felt.standard_error, felt.is_bound
     result.moduli, result.misfit = felt.moduli.tolist(), felt.misfit
-    result.quantitative = model.is_quantitative(felt.youngs_modulus, palpation.peak_force)
+    forces = np.concatenate([one.forces for one in felt.squeezes])
+    result.quantitative = model.is_quantitative(felt.youngs_modulus, forces)
     result.offsets = np.cumsum([0, *(len(ways) for ways in felt.ways)]).tolist()
     result.ways = np.concatenate(felt.ways).tolist()
-    result.forces = np.concatenate([one.forces for one in felt.squeezes]).tolist()
+    result.forces = forces.tolist()
 
 
 def palpation_feedback(palpation: Palpation) -> Palpate.Feedback:

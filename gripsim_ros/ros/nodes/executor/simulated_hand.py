@@ -29,9 +29,10 @@ from .observations import torques_by_name
 
 Array = NDArray[np.float64]
 
-#: Longest wait for a step, and for the first answer before it is asked again, twice as long each
+#: Longest wait for a step of a simulator that is there: it may compile for the first time while
+#: others keep the machine busy. For the first answer before it is asked again, twice as long each
 #: time [s].
-STEP_TIMEOUT, FIRST_PATIENCE = 30.0, 1.0
+STEP_TIMEOUT, FIRST_PATIENCE = 300.0, 1.0
 #: Longest wait for an object of which nothing is heard, and how often it is looked for [s]. A
 #: latched object takes seconds to a simulator that has just started on a busy machine; a goal that
 #: is cancelled meanwhile ends at once.
@@ -275,4 +276,6 @@ class SimulatedHand(Hand):
                 return next(future.result() for future in futures if future.done())
             if ended():
                 return None
+            if not self._client.service_is_ready():
+                raise JointsError(f'{self._name} went away while it made a step')
         raise JointsError(f'{self._name}/step did not answer in {STEP_TIMEOUT:g} s')

@@ -56,6 +56,18 @@ def test_a_cone_bears_what_sneddon_says():
                                atol=np.sqrt(area))
 
 
+def test_a_line_reaches_as_far_however_little_it_bears_a_ball_does_not():
+    """A law solved anew on a lattice that shrinks with the force would bear less of a line."""
+    points, area = lattice(HALF)
+    line = contact_law(20.0 * points[:, 0]**2, points, area, MODULUS)
+    ball = contact_law(20.0 * (points**2).sum(axis=1), points, area, MODULUS)
+    for law, power in ((line, 0.0), (ball, 1.0 / 3.0)):
+        less = law.reach(1e-3 * law.forces[0]) / law.reaches[0]
+        assert less == pytest.approx(1e-3**power, rel=0.35)
+        for force, reach in zip(law.forces, law.reaches):
+            assert law.reach(force) == pytest.approx(reach)
+
+
 @given(st.floats(0.1, 10.0), st.floats(0.1, 10.0), st.integers(0, 2**32 - 1))
 def test_larger_surfaces_bear_more_in_proportion(larger, stiffer, seed):
     points, area = lattice(HALF)

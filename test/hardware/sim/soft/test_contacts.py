@@ -1,11 +1,15 @@
 """Soft objects of the simulated hand yield where a link touches them as Hertz says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from benchmarks.hardware.flex_indentation import FlexPress, soft_ball, structured, way_of_balls
-from gripsim_ros.core.bodies import shapes
-from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
+from gripsim_ros.core.bodies import shapes, TriangleMesh
+from gripsim_ros.hardware.sim.solids import (
+    node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.hardware.sim.world_model import SoftMesh
 
 RADIUS = 0.04
@@ -13,6 +17,10 @@ RADIUS = 0.04
 RTOL_WAY = 0.1
 MODULUS = 2e5
 #: Ways of each pad [m].
+#: A small, stiff ball, which coarse tetrahedra sag far below; how exactly its touch is known [m],
+#: ways from there on [m], and how exactly they bear what theory says.
+SMALL_RADIUS, STIFF, TOUCH_TOLERANCE = 0.0225, 2e6, 2e-5
+FROM_TOUCH, RTOL_FROM_TOUCH = (1e-4, 2e-4, 4e-4), 0.04
 DEPTHS, SMALL_DEPTHS = (4e-4, 8e-4, 1.6e-3), (2e-4, 4e-4, 8e-4)
 
 
@@ -49,6 +57,41 @@ def test_a_node_beside_a_small_contact_does_not_bear_it_alone():
     press = FlexPress(shapes.sphere(RADIUS, 0.005), soft_ball(RADIUS, 3), MODULUS, 'plate',
                       yielding=True, turn=0.2)
     assert max(abs(one.aside) for one in press.press(SMALL_DEPTHS)) < 3e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('pad, pad_radius', [('plate', 0.02), ('ball', 0.14)])
+@pytest.mark.parametrize('seed', range(3))
+def test_a_ball_of_chords_is_touched_where_its_sphere_is_and_yields_from_there(pad, pad_radius,
+                                                                               seed):
+    """Edges of 10 mm sag by 0.4 to 0.8 mm, elsewhere by another way."""
+    pytest.importorskip('mujoco')
+    turn = Rotation.random(random_state=seed).as_matrix()
+    mesh, soft = shapes.sphere(SMALL_RADIUS, 0.003), soft_ball(SMALL_RADIUS, 2)
+    press = FlexPress(TriangleMesh(mesh.vertices @ turn, mesh.faces),
+                      replace(soft, nodes=soft.nodes @ turn), STIFF, pad, yielding=True,
+                      pad_radius=pad_radius, height=SMALL_RADIUS)
+    before, after, *deeper = press.press([-TOUCH_TOLERANCE, TOUCH_TOLERANCE, *FROM_TOUCH])
+    assert before.force == 0.0 and after.force > 0.0
+    found = way_of_balls([one.force for one in deeper], SMALL_RADIUS, STIFF,
+                         pad_radius if pad == 'ball' else 1e3)
+    np.testing.assert_allclose(found, FROM_TOUCH, rtol=RTOL_FROM_TOUCH)
+
+
+@pytest.mark.slow
+def test_a_plate_across_a_waist_rests_on_both_ends():
+    """By nodes alone it stands on the end whose chords sag less, or is held in between."""
+    pytest.importorskip('mujoco')
+    upright = shapes.bone(0.045, 0.09, 0.8)
+    mesh = TriangleMesh(upright.vertices[:, [2, 1, 0]] * [1.0, 1.0, -1.0], upright.faces)
+    nodes, corners = tetrahedra_of(mesh, 0.011)
+    soft = SoftMesh(nodes, corners, outer_faces(corners), node_masses(nodes, corners, 1.0))
+    press = FlexPress(mesh, soft, STIFF, 'plate', yielding=True, pad_radius=0.02,
+                      height=float(mesh.vertices[:, 2].max()))
+    for one in press.press(FROM_TOUCH[:2]):
+        assert one.upper > 0.0
+        # Both ends are 29 mm from the middle.
+        assert abs(one.aside) < 0.05 * 0.029
 
 
 @pytest.mark.filterwarnings('error')
