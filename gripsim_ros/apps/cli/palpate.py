@@ -114,9 +114,13 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
     """Return the rank of the first grasp by which any modulus can be told well, or the best."""
     if len(grasps) == 1:
         return 1
+    import numpy as np
+
     from ...core.errors import TaskError
     from ...hardware.palpation.options import PalpationOptions
-    from ...hardware.palpation.telling import expected_error, most_telling, USELESS
+    from ...hardware.execution.plan import finger_plans, PlannedContact
+    from ...hardware.palpation.telling import (
+        expected_error, grip_shares, most_telling, USELESS, weakest_squeeze)
     from ...hardware.sim.hand_model import hand_as_simulated
     from ...library.grasp_file import given_grasp
     from ...library.squeezing.grip_model import prepare_grip_model
@@ -137,8 +141,11 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
                 elasticity=values['palpation_elasticity'])
         except TaskError:       # its fingers do not squeeze the object
             return USELESS
+        contacts = [PlannedContact.of_patch(one['link'], *(np.array(one[key]) for key in (
+            'normal', 'closing_force', 'force'))) for one in grasp['contacts']]
+        shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
         return expected_error(grip, material.youngs_modulus, options, material.max_pressure,
-                              material.force_limit)
+                              material.force_limit, weakest_squeeze(shares, values['touch_force']))
 
     def tell(number: int, error: float) -> None:
         known = 'no modulus' if error == USELESS else f'the modulus to {error:.0%}'

@@ -8,8 +8,6 @@ the hand rests, and a fall. The first is so small that it hurts nothing; what it
 force of the next.
 """
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,24 +21,18 @@ from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from .options import PalpationOptions
 from .squeeze_watch import SqueezeWatch
-from .telling import harmless_force, LOWEST_SHARE
+from .telling import (
+    harmless_force, lowest_force, LOWEST_SHARE, unharmed_force, weakest_squeeze)
 
 Array = NDArray[np.float64]
 
-#: Lowest force of a squeeze over what counts as touch.
-LOWEST_TOUCH = 2.0
 #: Squeezes over those that were asked for while the object is too stiff to tell: each tells more.
 MORE_SQUEEZES = 2
-#: Largest force of a squeeze over its lowest, at least.
-LEAST_RISE = 2.5
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
 #: only more force tells more, and pressure grows by its cube root.
 BOUND_GROWTH = 2.5
 #: Modulus over the one that is believed for which the first squeeze does no damage, either [-].
 MOST_SURPRISING = 100.0
-#: Largest pressure over that of damage by the stiffest object that agrees with what was felt [-]:
-#: forces go past the largest that is aimed at by some per cent, pressures by a third of that.
-UNHARMED = 0.97
 #: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
 #: meet what is stiff with more), and over so many measurements, that stops the hand.
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
@@ -166,12 +158,12 @@ class Palpation(GraspExecution):
     @property
     def _lowest(self) -> float:
         """Return the least force of a squeeze [N]: every finger feels it."""
-        return LOWEST_TOUCH * self.options.touch_force / min(self._squeeze.shares.values())
+        return lowest_force(self._squeeze.shares, self.options.touch_force)
 
     @property
     def _least(self) -> float:
         """Return the largest force of the weakest squeeze that tells anything [N]."""
-        return LEAST_RISE * self._lowest
+        return weakest_squeeze(self._squeeze.shares, self.options.touch_force)
 
     def _begin_squeeze(self, measured: Measurement) -> None:
         """Choose the forces of the next squeeze and go to the lowest."""
@@ -204,8 +196,8 @@ class Palpation(GraspExecution):
 
     def _unharmed(self, modulus: float) -> float:
         """Return the largest force [N] that an object of a modulus [Pa] bears undamaged."""
-        room = replace(self.palpation, damage_room=UNHARMED)
-        return harmless_force(self.model, modulus, room, self.max_pressure, self.max_grip)
+        return unharmed_force(self.model, modulus, self.palpation, self.max_pressure,
+                              self.max_grip)
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []

@@ -10,6 +10,7 @@ from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from ..execution.touch.loading import (
     CHATTER_SHARE, LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch)
+from .telling import grip_shares
 
 Array = NDArray[np.float64]
 
@@ -41,8 +42,7 @@ class SqueezeWatch(TouchWatch):
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions) -> None:
         """Nothing has touched yet."""
         super().__init__(plan, options)
-        total = 0.5 * sum(finger.force for finger in self._pressing)
-        self.shares = {finger.name: finger.force / total for finger in self._pressing}
+        self.shares = grip_shares({finger.name: finger.force for finger in self._pressing})
         self._aim, self._steps = 0.0, 0.0
         self._stiffest = dict(plan.touch.stiffest)
 

@@ -1,6 +1,7 @@
 """How well squeezes of a grip would tell a modulus, before the hand has touched anything."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +15,13 @@ Array = NDArray[np.float64]
 TOLD = 0.1, 1.0, 10.0
 #: A relative error that is good enough to look no further, and one that tells nothing [-].
 GOOD, USELESS = 0.1, 1.0
-#: Lowest force of a squeeze over its largest.
-LOWEST_SHARE = 0.15
+#: Lowest force of a squeeze over its largest, and of any finger over what counts as touch.
+LOWEST_SHARE, LOWEST_TOUCH = 0.15, 2.0
+#: Largest force of a squeeze over its lowest, at least.
+LEAST_RISE = 2.5
+#: Largest pressure over that of damage by the stiffest object that agrees with what was felt [-]:
+#: forces go past the largest that is aimed at by some per cent, pressures by a third of that.
+UNHARMED = 0.97
 #: Forces that are tried for the largest that hurts nothing.
 FORCES_TRIED = 60
 #: Step of the modulus' logarithm for derivatives.
@@ -41,18 +47,45 @@ def harmless_force(model: GripModel, modulus: float, options: PalpationOptions,
     return min(float(forces[sound].max(initial=forces[0])), options.damage_room * max_grip)
 
 
+def unharmed_force(model: GripModel, modulus: float, options: PalpationOptions,
+                   max_pressure: float, max_grip: float) -> float:
+    """Return the largest force of a grip [N] that an object bears; as of ``harmless_force``."""
+    room = replace(options, damage_room=UNHARMED)
+    return harmless_force(model, modulus, room, max_pressure, max_grip)
+
+
+def grip_shares(forces: Mapping[str, float]) -> dict[str, float]:
+    """Return what fingers that press bear of the grip, half the sum of their forces [N]."""
+    total = 0.5 * sum(forces.values())
+    return {name: force / total for name, force in forces.items() if force > 0.0}
+
+
+def lowest_force(shares: Mapping[str, float], touch_force: float) -> float:
+    """Return the least force of a squeeze [N] of which every finger feels its share."""
+    return LOWEST_TOUCH * touch_force / min(shares.values())
+
+
+def weakest_squeeze(shares: Mapping[str, float], touch_force: float) -> float:
+    """Return the largest force [N] of the weakest squeeze that tells anything."""
+    return LEAST_RISE * lowest_force(shares, touch_force)
+
+
 def expected_error(model: GripModel, believed: float, options: PalpationOptions,
-                   max_pressure: float = np.inf, max_grip: float = np.inf) -> float:
+                   max_pressure: float = np.inf, max_grip: float = np.inf,
+                   weakest: float = 0.0) -> float:
     """
     Return the relative standard error [-] with which squeezes would tell a modulus, at most 1.
 
     The mean for an object that is as stiff as is ``believed`` [Pa], ten times softer and ten
     times stiffer: what nobody knows of friction, of surfaces (``surface_error``), and of joints
     that are read to ``joint_resolution`` while fingers press as far as the object bears and
-    ``most_strain`` allows. Other parameters as of ``harmless_force``.
+    ``most_strain`` allows. Where the ``weakest`` squeeze [N] would damage it already, nothing is
+    told. Other parameters as of ``harmless_force``.
     """
-    return float(np.mean([min(USELESS, error_at(model, share * believed, options, max_pressure,
-                                                max_grip)) for share in TOLD]))
+    def told(modulus: float) -> float:
+        limits = model, modulus, options, max_pressure, max_grip
+        return USELESS if unharmed_force(*limits) < weakest else min(USELESS, error_at(*limits))
+    return float(np.mean([told(share * believed) for share in TOLD]))
 
 
 def error_at(model: GripModel, modulus: float, options: PalpationOptions, max_pressure: float,

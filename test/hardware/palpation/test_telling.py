@@ -8,7 +8,8 @@ from palpation_cases import felt, grip_model, PALPATION
 import pytest
 
 from gripsim_ros.hardware.palpation.telling import (
-    error_at, expected_error, GOOD, harmless_force, LOWEST_SHARE, most_telling)
+    error_at, expected_error, GOOD, grip_shares, harmless_force, LOWEST_SHARE, most_telling,
+    unharmed_force, USELESS, weakest_squeeze)
 from gripsim_ros.library.squeezing.palpated import estimate_modulus
 
 STIFF = 1e6
@@ -41,6 +42,23 @@ def test_what_cannot_be_told_at_all_counts_as_useless():
     error = expected_error(grip_model(), 2e5, options, 4e4)
     assert 1.0 / 3.0 < error < 0.45
     assert expected_error(grip_model(), 2e5, options) < 0.1
+
+
+def test_a_grip_whose_weakest_squeeze_would_damage_what_is_stiff_tells_nothing_of_that():
+    """It bears 0.97 of its damage and no more: by a force below that all is as without."""
+    model, damage = grip_model(), 1.5e5
+    bears = unharmed_force(model, 2e6, PALPATION, damage, np.inf)
+    told = expected_error(model, 2e5, PALPATION, damage)
+    assert expected_error(model, 2e5, PALPATION, damage, weakest=0.99 * bears) == told
+    stiff = error_at(model, 2e6, PALPATION, damage, np.inf)
+    harmed = expected_error(model, 2e5, PALPATION, damage, weakest=1.01 * bears)
+    assert harmed == pytest.approx(told + (USELESS - stiff) / 3.0)
+
+
+def test_the_weakest_squeeze_is_felt_by_the_finger_that_bears_least():
+    shares = grip_shares({'thumb': 3.0, 'one': 2.0, 'two': 1.0, 'aside': 0.0})
+    assert shares == {'thumb': 1.0, 'one': pytest.approx(2.0 / 3.0), 'two': pytest.approx(1 / 3)}
+    assert weakest_squeeze(shares, 0.1) == pytest.approx(3.0 * weakest_squeeze({'a': 1.0}, 0.1))
 
 
 def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():
