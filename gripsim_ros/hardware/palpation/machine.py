@@ -22,7 +22,7 @@ from ..execution.plan import ExecutionOptions, ExecutionPlan
 from .options import PalpationOptions
 from .squeeze_watch import SqueezeWatch
 from .telling import (
-    harmless_force, lowest_force, LOWEST_SHARE, unharmed_force, weakest_squeeze)
+    harmless_force, lowest_force, LOWEST_SHARE, TOLD, unharmed_force, weakest_squeeze)
 
 Array = NDArray[np.float64]
 
@@ -31,6 +31,8 @@ MORE_SQUEEZES = 2
 #: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
 #: only more force tells more, and pressure grows by its cube root.
 BOUND_GROWTH = 2.5
+#: Moduli that are tried for the stiffest object which the weakest squeeze does not damage.
+MODULI_TRIED = 16
 #: Modulus over the one that is believed for which the first squeeze does no damage, either [-].
 MOST_SURPRISING = 100.0
 #: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
@@ -143,6 +145,10 @@ class Palpation(GraspExecution):
             return Status.MISSED_CONTACT, (
                 f'a squeeze that tells anything takes {self._least:.2f} N of the '
                 f'grip, the object bears {self.max_grip:.2f} N')
+        if not len(self._levels) and self._unharmed(self._nominal) < self._least:
+            return Status.MISSED_CONTACT, (
+                f'a squeeze that tells anything takes {self._least:.2f} N of the grip, which '
+                f'damages an object of {self._nominal:.2g} Pa, as is believed')
         if self._beyond >= OVERSHOOT_COUNT:
             return Status.MISSED_CONTACT, (
                 f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
@@ -165,8 +171,19 @@ class Palpation(GraspExecution):
         """Return the largest force of the weakest squeeze that tells anything [N]."""
         return weakest_squeeze(self._squeeze.shares, self.options.touch_force)
 
+    def _note_danger(self) -> None:
+        """Say which stiffer objects the weakest squeeze damages already, before it is made."""
+        borne = [share for share in np.geomspace(1.0, TOLD[-1], MODULI_TRIED)
+                 if self._unharmed(share * self._nominal) >= self._least]
+        if len(borne) < MODULI_TRIED:
+            self._squeeze.notes.append(
+                f'an object of more than {max(borne) * self._nominal:.2g} Pa is damaged by the '
+                f'weakest squeeze that tells anything, {self._least:.2f} N')
+
     def _begin_squeeze(self, measured: Measurement) -> None:
         """Choose the forces of the next squeeze and go to the lowest."""
+        if not len(self._levels):
+            self._note_danger()
         lowest = self._lowest
         top = max(self._largest_force(), self._least)
         self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)

@@ -105,6 +105,22 @@ def test_nothing_is_damaged_however_stiffer_than_believed_it_is(ratio, room):
         assert felt.youngs_modulus < 1.2 * ratio * nominal
 
 
+def test_what_the_weakest_squeeze_would_damage_is_told_and_as_believed_not_squeezed():
+    model, believed = grip_model(), 2e5
+    weakest = np.array([Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model,
+                                  believed)._least])
+    limit = model.pressure_at(4.0 * believed, weakest)[0]
+    told = palpated(FeelingHand(believed, -2e-3), limit, believed)
+    assert told.status == Status.SUCCEEDED
+    stiffest = float(told.message.split('more than ')[1].split(' Pa')[0])
+    assert 0.6 * 4.0 * believed < stiffest < 4.0 * believed
+    limit = 0.9 * model.pressure_at(believed, weakest)[0]
+    refused = palpated(hand := FeelingHand(believed, -2e-3), limit, believed)
+    assert refused.status == Status.MISSED_CONTACT and 'as is believed' in refused.message
+    assert hand.peak < weakest[0] and not refused.squeezes
+    assert 'damaged' not in palpated(FeelingHand(believed, -2e-3), np.inf, believed).message
+
+
 def test_no_force_is_aimed_at_that_would_damage_a_stiff_object_which_felt_soft():
     """A second edge begins to bear at 0.3 N: the best modulus is that of a softer object."""
     step = 1.0 + 2.0 / (1.0 + np.exp(-(np.arange(grip_model().forces.shape[1]) - 4) / 0.3))
