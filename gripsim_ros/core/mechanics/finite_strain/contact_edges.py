@@ -74,18 +74,19 @@ def contact_edges(mesh: TriangleMesh, axis: Array, way: float, first: float, edg
     if flat > FLAT_SHARE * overlap:
         touched = points[depths > 0.0]
         return ContactEdges(touched, np.full(len(touched), edge), is_prism)
-    sides = [_graded(mesh, side * axis, way, first, edge) for side in (1.0, -1.0)]
+    surface = ContactMesh(mesh)
+    sides = [_graded(mesh, surface, side * axis, way, first, edge) for side in (1.0, -1.0)]
     return ContactEdges(np.vstack([places for places, _ in sides]),
                         np.concatenate([edges for _, edges in sides]), is_prism)
 
 
-def _graded(mesh: TriangleMesh, axis: Array, way: float, first: float, edge: float
-            ) -> tuple[Array, Array]:
+def _graded(mesh: TriangleMesh, surface: ContactMesh, axis: Array, way: float, first: float,
+            edge: float) -> tuple[Array, Array]:
     """Return points (k, 3) that a plate below will touch, and edges (k,) wanted there [m]."""
     heights = mesh.vertices @ axis
     near = np.flatnonzero(heights[mesh.faces].min(axis=1) < heights.min() + 0.5 * way)
     places, areas = _points_of_faces(mesh, near, axis, FINEST * edge)
-    places, _ = closest_on_surface(ContactMesh(mesh), places)
+    places, _ = closest_on_surface(surface, places)
     order = np.argsort(places @ axis, kind='stable')
     places, overlaps = places[order], np.cumsum(areas[order])
     gone = places @ axis - places[0] @ axis     # of a plate, when it comes to each
