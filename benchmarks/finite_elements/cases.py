@@ -14,7 +14,8 @@ from gripsim_ros.core.bodies.shapes.sweeps import refine_profile, revolve
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, PunchIndenter, SphereIndenter,
                                       sample_patch)
 from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_contact
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.contact.contact_forces import (
+    nodes_of, PatchNodes, solve_contact_forces)
 
 #: All forces are those of this modulus [Pa]; they are in proportion to it.
 MODULUS = 1e6
@@ -259,11 +260,7 @@ class Product:
         for (pad, count), depth in zip(self.grip.pads, depths):
             for one in self._all(pad, count):
                 patches.append(self._patch(one, depth))
-        counts = [len(patch.points) for patch in patches]
-        nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in patches])
-                             for name in ('points', 'normals', 'areas', 'depths')),
-                           np.repeat(np.arange(len(patches)), counts),
-                           np.arange(len(patches)))
+        nodes = nodes_of(patches, np.arange(len(patches)))
         return ContactProblem(nodes, np.array([patch.flags for patch in patches]),
                               np.array([patch.thickness for patch in patches]))
 
@@ -321,6 +318,6 @@ class Product:
         pad = self.grip.pads[0][0]
         flat = PatchNodes(nodes.points[first], np.tile(pad.along, (int(first.sum()), 1)),
                           nodes.areas[first], nodes.depths[first], nodes.patches[first],
-                          nodes.links[:1])
+                          nodes.links[:1], nodes.spreads[first])
         solution = solve_contact_forces(flat, self.body.modulus, {}, self.body.options.forces)
         return float((nodes.normals[first][solution.rows] @ pad.along) @ solution.forces)

@@ -26,7 +26,7 @@ from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast_rays
 from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import (
     ContactProblem, ElasticBody, deform_body, shift_of_centre, solve_contact)
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of
 from gripsim_ros.core.mechanics.deformation.centre_shift import FAR_RADII
 from gripsim_ros.core.mechanics.deformation.metrics import fit_rigid_motion
 
@@ -174,10 +174,7 @@ def contact_of(surface, rays, depths):
         found = sample_patch(surface, SphereIndenter(FINGER_RADIUS), pose, way,
                              PatchOptions(node_count=NODE_COUNT))
         patches.append(max(found, key=lambda patch: patch.direction @ way))
-    counts = [len(patch.points) for patch in patches]
-    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in patches])
-                         for name in ('points', 'normals', 'areas', 'depths')),
-                       np.repeat(np.arange(len(patches)), counts), np.arange(len(patches)))
+    nodes = nodes_of(patches, np.arange(len(patches)))
     return ContactProblem(nodes, np.array([patch.flags for patch in patches]),
                           np.array([patch.thickness for patch in patches]))
 

@@ -19,7 +19,7 @@ from gripsim_ros.core.contact import ContactMesh, PatchOptions, SphereIndenter, 
 from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_contact
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of
 
 MATERIAL = Material(1e6, 0.4, 500.0, 0.5)
 WIDTH, DEPTH, HEIGHT = 0.05, 0.05, 0.04
@@ -145,10 +145,7 @@ def pinch(body: ElasticBody, surface: ContactMesh, radius: float, depth: float, 
         pose[:3, 3] = way, 0.0, face + side * (radius - depth)
         both += sample_patch(surface, SphereIndenter(radius), pose, np.array([0.0, 0.0, -side]),
                              PatchOptions(node_count=400))
-    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in both])
-                         for name in ('points', 'normals', 'areas', 'depths')),
-                       np.repeat(range(len(both)), [len(patch.points) for patch in both]),
-                       np.arange(len(both)))
+    nodes = nodes_of(both, np.arange(len(both)))
     return solve_contact(body, ContactProblem(nodes, np.array([p.flags for p in both]),
                                               np.array([p.thickness for p in both])), {})
 

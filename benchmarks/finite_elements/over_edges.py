@@ -20,7 +20,7 @@ from gripsim_ros.core.contact import ContactMesh, PatchOptions, sample_patch, Sp
 from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import (
     ContactProblem, deform_body, ElasticBody, largest_displacement, solve_contact)
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of
 from gripsim_ros.core.transforms import transform
 
 MATERIAL = Material(1e6, 0.4, 500.0, 0.5)
@@ -61,10 +61,7 @@ def told(body: ElasticBody, surface: ContactMesh, radius: float, places, over_ed
         found = sample_patch(surface, SphereIndenter(radius), transform(np.eye(3), place),
                              -place, PatchOptions(), over_edges)
         patches, links = patches + found, links + [link] * len(found)
-    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in patches])
-                         for name in ('points', 'normals', 'areas', 'depths')),
-                       np.repeat(range(len(patches)), [len(p.points) for p in patches]),
-                       np.array(links))
+    nodes = nodes_of(patches, links)
     contact = ContactProblem(nodes, np.array([p.flags for p in patches]),
                              np.array([p.thickness for p in patches]))
     loaded = solve_contact(body, contact, {})

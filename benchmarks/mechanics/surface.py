@@ -10,7 +10,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, load_me
 from gripsim_ros.core.contact import (ContactMesh, PatchOptions, SphereIndenter, sample_patch)
 from gripsim_ros.core.contact.geometry.ray_casting import AHEAD, cast_rays
 from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, deform_body, solve_contact
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of, solve_contact_forces
 from gripsim_ros.core.mechanics.contact.half_space import GRID_SOFTENING
 from gripsim_ros.core.mechanics.contact.patch_resultants import summarise_patches
 from gripsim_ros.core.mechanics.deformation.boussinesq import (
@@ -47,11 +47,7 @@ def three_pads(body, nodes):
         pose = transform(np.eye(3), touch + (PAD_RADIUS - PRESS) * direction)
         patches += sample_patch(surface, SphereIndenter(PAD_RADIUS), pose, -direction,
                                 PatchOptions(node_count=nodes * 2 // 3))
-    counts = [len(patch.points) for patch in patches]
-    columns = [np.concatenate([getattr(patch, name) for patch in patches])
-               for name in ('points', 'normals', 'areas', 'depths')]
-    return ContactProblem(PatchNodes(*columns, np.repeat(np.arange(len(patches)), counts),
-                                     np.arange(len(patches))),
+    return ContactProblem(nodes_of(patches, np.arange(len(patches))),
                           np.array([patch.flags for patch in patches]),
                           np.array([patch.thickness for patch in patches]))
 

@@ -229,6 +229,9 @@ class ContactBatch:
         Unit normals *into* the object.
     node_areas : (N,) float
         Area that each node stands for [m^2].
+    node_spreads : (N,) float
+        Area over which a node's load is spread over its own: more than 1 beside the rim of a
+        link, where pressure grows to infinity [-].
     node_depths : (N,) float
         Overlap along the normal [m]; negative is a gap.
     vertex_offsets : (n + 1,) int
@@ -251,6 +254,7 @@ class ContactBatch:
     node_points_object: Array = shaped('N', 3)
     node_normals_object: Array = shaped('N', 3)
     node_areas: Array = shaped('N')
+    node_spreads: Array = shaped('N')
     node_depths: Array = shaped('N')
     vertex_offsets: IntArray = shaped('n+1')
     vertex_points_object: Array = shaped('K', 3)
@@ -309,6 +313,9 @@ class GraspStateBatch:
     patch_mean_deformations: Array = shaped(
         'P', may_be='nan', unit='m', contact='mean_deformation',
         text='the same, mean over the loaded area, at ``DETAIL_SURFACE``')
+    link_stiffness: Array = shaped(
+        'n', 'L', 'L', unit='N/m', text='normal force that each link gains as each comes nearer, '
+        'the others held: incremental, 0 for links without load')
     minimal_forces_object: Array = shaped(
         'P', 3, unit='N', contact='force', text='smallest that hold the worst load case within '
         'the limits of friction, pressure and torque; zero where not ``capable``')

@@ -70,7 +70,12 @@ class SphereWorld:
             patch['minimal_envelope'] = minimal * capable
         forces = [np.linalg.norm(p['patch_forces_object']) for p in patches]
         margin = min(forces) / minimal if capable else 0.0
-        return {'clearance': np.maximum(gaps, 0.0), 'obstacle_clearance': np.inf,
+        stiffness = np.zeros((len(gaps), len(gaps)))
+        for patch in patches:
+            link = patch['patch_links']
+            stiffness[link, link] = patch['patch_normal_stiffness']
+        return {'clearance': np.maximum(gaps, 0.0), 'link_stiffness': stiffness,
+                'obstacle_clearance': np.inf,
                 'self_clearance': np.inf, 'depth': np.maximum(-gaps, 0.0), 'patches': patches,
                 'capable': capable, 'holds': margin >= 1.0, 'margin': margin}
 

@@ -52,7 +52,7 @@ def without_contact(question):
     contacts = ContactBatch(
         configurations, clear, np.full(n, np.inf), np.full(n, np.inf), 0.0 * clear,
         np.zeros(n + 1, np.int64), none.astype(int), none.astype(int), none, zero,
-        np.zeros((0, 3)), np.zeros((0, 3)), none, none, np.zeros(n + 1, np.int64),
+        np.zeros((0, 3)), np.zeros((0, 3)), none, none, none, np.zeros(n + 1, np.int64),
         np.zeros((0, 3)), np.zeros((0, 3)))
     states = StateBuilder(contacts, ball().mesh.vertices).build()
     return conversions.grasp_states_to_msg(states, configurations, question.ring)

@@ -30,9 +30,9 @@ def one_patch(points, normals, areas, depths, link=0):
 def join(*parts):
     """Return the nodes of several patches as those of one object, each by its own link."""
     stacked = [np.concatenate([getattr(part, name) for part in parts])
-               for name in ('points', 'normals', 'areas', 'depths')]
+               for name in ('points', 'normals', 'areas', 'depths', 'spreads')]
     patches = np.repeat(np.arange(len(parts)), [len(part.depths) for part in parts])
-    return PatchNodes(*stacked, patches, np.arange(len(parts)))
+    return PatchNodes(*stacked[:4], patches, np.arange(len(parts)), stacked[4])
 
 
 def paraboloid(radius, depth, count, offset=(0.0, 0.0), link=0):

@@ -44,7 +44,8 @@ def contact_batch(hand, configurations, load_cases=WEIGHT, detail=batches.DETAIL
         np.full(count, np.inf), np.zeros((count, len(hand.links))),
         offsets([len(c) for c in configurations]), links, np.zeros(len(patches), np.int64),
         np.full(len(patches), 2.0 * RADIUS), offsets([len(part.depths) for part in nodes]),
-        rows('points', 3), rows('normals', 3), rows('areas', 1), rows('depths', 1),
+        rows('points', 3), rows('normals', 3), rows('areas', 1), rows('spreads', 1),
+        rows('depths', 1),
         np.zeros(count + 1, np.int64), np.zeros((0, 3)), np.zeros((0, 3)))
 
 

@@ -244,6 +244,7 @@ def assemble(questions: ConfigurationBatch, rows: list[Row], links: int) -> Cont
         _offsets([len(patch.points) for patch in patches]),
         _rows([patch.points for patch in patches]), _rows([patch.normals for patch in patches]),
         np.concatenate([np.zeros(0), *(patch.areas for patch in patches)]),
+        np.concatenate([np.zeros(0), *(patch.spreads for patch in patches)]),
         np.concatenate([np.zeros(0), *(patch.depths for patch in patches)]),
         _offsets([len(row.vertices) for row in rows]),
         _rows([row.vertices for row in rows]), _rows([row.vectors for row in rows]))

@@ -14,7 +14,7 @@ from ..contact import Patch, PatchOptions, sample_patch
 from ..contact.stage import LinkShapes
 from ..hand import HandModel, forward_kinematics
 from .body import ContactProblem, ElasticBody, LoadedPatches, pad_layers, solve_contact
-from .contact.contact_forces import PatchNodes
+from .contact.contact_forces import nodes_of
 from .edges import sideways
 
 
@@ -116,13 +116,8 @@ def _found_anew(body: ElasticBody, hand: HandModel, asked: ConfigurationBatch, i
             return None
         found += [(link, patch, ways[link]) for patch in touched]
     links, patches, moved = zip(*found)
-    points, normals, areas, depths = (
-        np.concatenate([getattr(patch, name) for patch in patches])
-        for name in ('points', 'normals', 'areas', 'depths'))
     return ContactProblem(
-        PatchNodes(points, normals, areas, depths, np.repeat(np.arange(len(patches)), [
-            len(patch.points) for patch in patches]), np.array(links, np.int64)),
-        np.array([patch.flags for patch in patches], np.int64),
+        nodes_of(patches, links), np.array([patch.flags for patch in patches], np.int64),
         np.array([patch.thickness for patch in patches]), np.array(moved))
 
 
@@ -135,7 +130,7 @@ def _kept(contact: ContactProblem) -> list[tuple[int, Patch, Array]]:
         kept.append((link, Patch(
             nodes.points[rows], nodes.normals[rows], nodes.areas[rows], nodes.depths[rows],
             float(contact.thickness[k]), int(contact.flags[k]), -1,
-            np.zeros(3)), moved[k]))
+            np.zeros(3), nodes.spreads[rows]), moved[k]))
     return kept
 
 

@@ -18,7 +18,7 @@ from ..hand import HandLink
 from ..transforms import transform
 from .body import (ContactProblem, ElasticBody, LoadedPatches, deform_body, largest_displacement,
                    pad_layers, solve_contact)
-from .contact.contact_forces import PatchNodes
+from .contact.contact_forces import nodes_of
 from .deformation.metrics import DeformationMetrics, measure_deformation
 
 
@@ -237,14 +237,7 @@ def _placed(indenter: AnyIndenter, body: ElasticBody, tip: Array,
 
 
 def _contact(patches: list[Patch]) -> ContactProblem:
-    counts = [len(patch.points) for patch in patches]
-    none = [np.zeros((0, 3))]
-    nodes = PatchNodes(
-        np.concatenate(none + [patch.points for patch in patches]),
-        np.concatenate(none + [patch.normals for patch in patches]),
-        np.concatenate([np.zeros(0)] + [patch.areas for patch in patches]),
-        np.concatenate([np.zeros(0)] + [patch.depths for patch in patches]),
-        np.repeat(np.arange(len(patches)), counts), np.zeros(len(patches), np.int64))
+    nodes = nodes_of(patches, np.zeros(len(patches)))
     return ContactProblem(nodes, np.array([patch.flags for patch in patches], np.int64),
                           np.array([patch.thickness for patch in patches], float))
 

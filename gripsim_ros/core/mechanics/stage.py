@@ -80,7 +80,7 @@ def contact_problem(contacts: ContactBatch, i: int) -> ContactProblem:
     nodes = PatchNodes(
         contacts.node_points_object[rows], contacts.node_normals_object[rows],
         contacts.node_areas[rows], contacts.node_depths[rows], patches,
-        contacts.patch_links[first:last])
+        contacts.patch_links[first:last], contacts.node_spreads[rows])
     return ContactProblem(nodes, contacts.patch_flags[first:last],
                           contacts.patch_thickness[first:last])
 

@@ -11,7 +11,7 @@ from ..arrays import Array
 from ..batches import DETAIL_SURFACE, ContactBatch, GraspStateBatch
 from ..fields import DTYPES, KINDS, declared, shapes_of, short_name
 from .body import LoadedPatches
-from .contact.patch_resultants import PatchResultants
+from .contact.patch_resultants import PatchResultants, stiffness_by_link
 from .deformation.metrics import DeformationMetrics
 from .stability.grasp_forces import MinimalForces, Shortfall
 from .stability.stability import StabilityVerdict
@@ -22,6 +22,17 @@ def _shared(source: type, axis: str) -> dict[str, str]:
     own = {field.name for field in fields(source)}
     return {name: own_name for name, shape in shapes_of(GraspStateBatch).items()
             if shape[0] == axis for own_name in (name, short_name(name)) if own_name in own}
+
+
+def _is_column(number: Field[Any]) -> bool:
+    return bool(number.metadata['shape'][0] == 'P')
+
+
+def _is_row(number: Field[Any]) -> bool:
+    """Return whether a field has a row of a known size for each configuration, not of contact."""
+    axis, *sizes = number.metadata['shape']
+    return (axis == 'n' and number.name not in shapes_of(ContactBatch)
+            and all(isinstance(size, int) for size in sizes))
 
 
 def _blank(number: Field[Any], count: int) -> NDArray[Any]:
@@ -39,9 +50,9 @@ _STRESS_COLUMNS = tuple(_shared(DeformationMetrics, 'P'))
 _METRICS = tuple(_shared(DeformationMetrics, 'n'))
 _SHORTFALL = tuple(_shared(Shortfall, 'n'))
 _COLUMNS = {number.name: _blank(number, 0) for number in declared(GraspStateBatch)
-            if number.metadata['shape'][0] == 'P'}
-_ROWS = {number.name: _blank(number, 1) for number in declared(GraspStateBatch) if
-         number.metadata['shape'][0] == 'n' and number.name not in shapes_of(ContactBatch)}
+            if _is_column(number)}
+_ROWS = {number.name: _blank(number, 1) for number in declared(GraspStateBatch)
+         if _is_row(number)}
 
 
 class StateBuilder:
@@ -56,19 +67,20 @@ class StateBuilder:
     """
 
     def __init__(self, contacts: ContactBatch, vertices: Array) -> None:
-        count = contacts.configurations.count
+        count, links = contacts.depth.shape
         self._contacts, self._vertices = contacts, vertices
         self._patches: list[dict[str, NDArray[Any]]] = [{}] * count
         surfaces = count if contacts.configurations.detail == DETAIL_SURFACE else 0
         self._rows = {
             **{name: blank.repeat(count, axis=0) for name, blank in _ROWS.items()},
+            'link_stiffness': np.zeros((count, links, links)),
             'vertices_object': vertices[None].repeat(surfaces, axis=0),
             'vertex_pressures': np.zeros((surfaces, len(vertices)))}
 
     def clear(self, i: int) -> None:
         """Make configuration ``i`` one without contact, that cannot hold."""
         self._patches[i] = {}
-        blanks = {**_ROWS, 'vertices_object': self._vertices[None],
+        blanks = {**_ROWS, 'link_stiffness': np.zeros(1), 'vertices_object': self._vertices[None],
                   'vertex_pressures': np.zeros(1)}
         for name, rows in self._rows.items():
             if len(rows):
@@ -89,7 +101,8 @@ class StateBuilder:
             'minimal_envelope': minimal.normal_envelope,
             **{name: np.full(len(patches.links), np.nan) for name in _STRESS_COLUMNS}}
         self.set(i, capable=minimal.capable, worst_case=minimal.worst_case,
-                 quantitative=patches.are_quantitative,
+                 quantitative=patches.are_quantitative, link_stiffness=stiffness_by_link(
+                     patches.results, patches.links, self._contacts.depth.shape[1]),
                  own_compliance=patches.solution.correction is not None)
         if minimal.shortfall is not None:
             self.set(i, **{name: getattr(minimal.shortfall, name) for name in _SHORTFALL})

@@ -103,6 +103,7 @@ def warm_up_contacts(hand: HandModel, elasticity: str) -> Iterator[ContactBatch]
             patch_flags=np.zeros(2, np.int64), patch_thickness=np.full(2, 2.0 * RADIUS),
             node_offsets=counts, node_points_object=mesh.vertices[nodes],
             node_normals_object=-mesh.vertex_normals[nodes],
-            node_areas=mesh.vertex_areas[nodes], node_depths=np.full(len(nodes), DEPTH),
+            node_areas=mesh.vertex_areas[nodes], node_spreads=np.ones(len(nodes)),
+            node_depths=np.full(len(nodes), DEPTH),
             vertex_offsets=np.zeros(2, np.int64), vertex_points_object=np.zeros((0, 3)),
             vertex_vectors_object=np.zeros((0, 3)))

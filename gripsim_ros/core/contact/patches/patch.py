@@ -19,6 +19,7 @@ from .grid_placement import coarse_grid, fitted_grid, grid_frame, refined_grid
 from .indenters import Indenter
 from .patch_flags import depths_are_shortest, patch_flags, ray_thickness
 from .region import Region, find_region
+from .rims import fit_to_rims
 from .sampling_grid import (ContactSpots, GridSamples, SamplingGrid, find_contact_spots,
                             nodes_deeper_than, overlapping_nodes, sample_grid)
 
@@ -72,6 +73,8 @@ class Patch:
         Smooth side of the object.
     direction : (3,) float
         The patch normal, into the object.
+    spreads : (n,) float
+        Area over which each node's load is spread over its own: more than 1 beside rims [-].
     """
 
     points: Array
@@ -82,6 +85,7 @@ class Patch:
     flags: int
     side: int
     direction: Array
+    spreads: Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,9 +246,12 @@ def _make_patch(pair: _Pair, side: int, samples: GridSamples, own: IntArray,
     flags = patch_flags(samples, own)
     if greatest > THICKNESS_LIMIT * thickness:
         flags |= PATCH_THROUGH
+    samples, shares, spreads = fit_to_rims(samples, pair.indenter, pair.T_object_indenter,
+                                           pair.way)
     return Patch(samples.points[chosen], samples.normals[chosen],
-                 samples.grid.spacing ** 2 / samples.slopes[chosen],
-                 samples.depths[chosen], thickness, flags, side, samples.grid.frame[2].copy())
+                 shares[chosen] * samples.grid.spacing ** 2 / samples.slopes[chosen],
+                 samples.depths[chosen], thickness, flags, side, samples.grid.frame[2].copy(),
+                 spreads[chosen])
 
 
 def _is_duplicate(patch: Patch, known: list[Patch]) -> bool:
@@ -291,8 +298,9 @@ def _join(patches: list[Patch], way: Array, flat: bool) -> Patch:
 
     Flat faces that lean from each other have blunt edges: no spread of a side's own normals.
     """
-    points, areas, depths = (np.concatenate([getattr(patch, name) for patch in patches])
-                             for name in ('points', 'areas', 'depths'))
+    points, areas, depths, spreads = (
+        np.concatenate([getattr(patch, name) for patch in patches])
+        for name in ('points', 'areas', 'depths', 'spreads'))
     main = max(patches, key=lambda patch: float(
         patch.areas @ np.maximum(patch.depths, 0.0) * (patch.direction @ way)))
     flags = main.flags | PATCH_REACHES_OBJECT_EDGE | PATCH_OVER_EDGE
@@ -300,7 +308,7 @@ def _join(patches: list[Patch], way: Array, flat: bool) -> Patch:
     spread = any(patch.flags & PATCH_SPREAD for patch in patches) and not flat
     flags = flags & ~PATCH_SPREAD | int(spread) * PATCH_SPREAD
     return Patch(points, np.tile(way, (len(points), 1)), areas, depths, main.thickness, flags,
-                 main.side, way)
+                 main.side, way, spreads)
 
 
 def _way_out(pair: _Pair, patches: list[Patch]) -> Array:

@@ -94,5 +94,6 @@ def _answer(scene: RuleScene, T_object_link: Array, ways: Array) -> Row:
             row.links.append(link)
             row.patches.append(Patch(
                 mesh.vertices[inside.vertices], -normals, mesh.vertex_areas[inside.vertices],
-                np.abs(normals @ way) / length * inside.depths, np.inf, 0, 0, way))
+                np.abs(normals @ way) / length * inside.depths, np.inf, 0, 0, way,
+                np.ones(len(normals))))
     return row

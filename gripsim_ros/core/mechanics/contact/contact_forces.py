@@ -4,12 +4,14 @@ Nodal contact forces of all patches of an object in one complementarity system.
 Derivations and limits: docs/model/mechanics.md, "Contact forces".
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ...arrays import Array, BoolArray, IntArray
+from ...contact import Patch
 from ...errors import ShapeError, TaskError
 from ...fields import checked_array
 from ...numerics import complementarity, cholesky
@@ -47,6 +49,8 @@ class PatchNodes:
         Patch of each node, counting from 0.
     links : (p,) int
         Link that presses each patch.
+    spreads : (n,) float
+        Area over which each node's load is spread over its own, above 0; 1 where none is given.
 
     Raises
     ------
@@ -60,22 +64,44 @@ class PatchNodes:
     depths: Array
     patches: IntArray
     links: IntArray
+    spreads: Array = field(default_factory=lambda: np.ones(1))
 
     def __post_init__(self) -> None:
         """Check shapes and numbers."""
         count = len(checked_array(self.depths, 'nodes.depths', 'n', finite=False))
+        if len(self.spreads) == 1:
+            object.__setattr__(self, 'spreads', np.repeat(self.spreads, count))
         for name, *shape in (('points', count, 3), ('normals', count, 3), ('areas', count),
-                             ('patches', count)):
+                             ('patches', count), ('spreads', count)):
             checked_array(getattr(self, name), f'nodes.{name}', *shape)
-        if not (self.areas > 0.0).all():
-            raise ShapeError('nodes.areas must be above 0')
+        for name in ('areas', 'spreads'):
+            if not (getattr(self, name) > 0.0).all():
+                raise ShapeError(f'nodes.{name} must be above 0')
         if np.isnan(self.depths).any() or (self.depths == np.inf).any():
             raise ShapeError('nodes.depths must be finite or -inf')
+
+    @property
+    def spread_areas(self) -> Array:
+        """Return the areas ``(n,)`` over which the object takes the nodes' loads [m^2]."""
+        return self.areas * self.spreads
 
     @property
     def patch_count(self) -> int:
         """Return the number of patches."""
         return len(self.links)
+
+
+def nodes_of(patches: Sequence[Patch], links: ArrayLike) -> PatchNodes:
+    """Return the nodes of patches that links ``(p,)`` press."""
+    points, normals = (_joined(patches, name, np.zeros((0, 3))) for name in ('points', 'normals'))
+    areas, depths, spreads = (_joined(patches, name, np.zeros(0))
+                              for name in ('areas', 'depths', 'spreads'))
+    owners = np.repeat(np.arange(len(patches)), [len(patch.points) for patch in patches])
+    return PatchNodes(points, normals, areas, depths, owners, np.asarray(links, np.int64), spreads)
+
+
+def _joined(patches: Sequence[Patch], name: str, none: Array) -> Array:
+    return np.concatenate([none, *(getattr(patch, name) for patch in patches)])
 
 
 @dataclass(frozen=True)
@@ -204,13 +230,14 @@ def solve_contact_forces(nodes: PatchNodes, modulus: float,
     patches = nodes.patches[rows]
     guess, order = _first_guess(depths, patches, nodes.patch_count, loaded_shares)
     links = nodes.links[patches]
-    surface = (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], modulus,
+    surface = (nodes.points[rows], nodes.normals[rows], nodes.spread_areas[rows], modulus,
                options.softening)
     correction = None if body is None else body.correction(surface[0], modulus, surface[1])
     every = np.arange(len(rows))
     for safe in (False, True):
         whole = _object_rows(every, surface, correction)
-        _add_layers(whole, surface, links, layers, safe)
+        _add_layers(whole, (*surface[:2], nodes.areas[rows]), options.softening, links, layers,
+                    safe)
         forces, loaded, factor, definite = complementarity.solve_complementarity(
             whole, depths, guess, order)
         if definite:
@@ -268,12 +295,11 @@ def greatest_depths(depths: Array, patches: IntArray, count: int) -> Array:
     return deepest
 
 
-def _add_layers(compliance: Array, surface: _Surface, links: IntArray,
-                layers: Mapping[int, LayerCompliance], safe: bool) -> None:
+def _add_layers(compliance: Array, nodes: tuple[Array, Array, Array], softening: float,
+                links: IntArray, layers: Mapping[int, LayerCompliance], safe: bool) -> None:
     """Add the pads' parts in place; ``safe`` is less exact but always positive definite."""
-    points, normals, areas, _, softening = surface
     for link, layer in layers.items():
         part = np.flatnonzero(links == link)
         if len(part):
-            bonded_layer.add_pad(compliance, part, (points, normals, areas), softening,
+            bonded_layer.add_pad(compliance, part, nodes, softening,
                                  (layer.modulus, layer.depths, layer.weights), safe)

@@ -17,13 +17,13 @@ HERTZ_PEAK = 1.5
 SMOOTHING_REACH = 1.5
 #: Rows of the vectors and of the numbers of ``sum_patches``.
 CENTRE, DIRECTION, RESULTANT, TORQUE = range(4)
-AREA, FORCE, LEVER, COSINE, PEAK, DEPTH, INDENTATION, NORMAL, WORK = range(9)
+AREA, FORCE, LEVER, COSINE, PEAK, DEPTH, INDENTATION, WORK = range(8)
 
 
 @njit(cache=True)
 def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
                 loads: tuple[Array, Array, IntArray], system: tuple[Array, IntArray, Array],
-                count: int) -> tuple[IntArray, IntArray, Array, Array, Array, Array]:
+                count: int) -> tuple[IntArray, IntArray, Array, Array, Array, Array, Array]:
     """
     Return resultants, pressures and stiffness of each loaded patch.
 
@@ -46,10 +46,12 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         Patches under load, ascending, and their loaded nodes.
     vectors : (4, p, 3) float
         Centre of pressure [m], direction, resultant [N] and its moment [N m].
-    numbers : (9, p) float
+    numbers : (8, p) float
         Area [m^2], sum of the forces f [N], ``sum f_i |x_i - x|`` [N m], least cosine of a
-        normal to the direction, peak pressure [Pa], largest depth and displacement [m], force
-        added by a unit approach [N/m], and the work of that on the object's share [N/m].
+        normal to the direction, peak pressure [Pa], largest depth and displacement [m], and the
+        work of a unit approach on the object's share [N/m].
+    stiffness : (p, p) float
+        Force added on each patch by a unit approach of each [N/m].
     rocking : (p, 2, 6) float
     rocking_stiffness : (p, 2) float
         See ``rocking_springs``.
@@ -58,8 +60,8 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
     forces, shifts, loaded = loads
     factor, order, own = system
     rows, counts = np.empty(count, np.int64), np.empty(count, np.int64)
-    vectors, numbers = np.empty((4, count, 3)), np.empty((9, count))
-    rocking, stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
+    vectors, numbers = np.empty((4, count, 3)), np.empty((8, count))
+    rocking, rocking_stiffness = np.empty((count, 2, 6)), np.empty((count, 2))
     places = np.empty(len(order), np.int64)
     for k in range(len(order)):
         places[order[k]] = k
@@ -84,16 +86,17 @@ def sum_patches(nodes: tuple[Array, Array, Array, Array, IntArray],
         _solve_fields(fields, factor, places[part], solved)
         springs, stiff = rocking_springs(fields, around, tangents, solved)
         for a in range(2):
-            stiffness[number, a] = stiff[a]
+            rocking_stiffness[number, a] = stiff[a]
             copy_entries(springs[a], rocking[number, a])
         for k in range(len(part)):
             approaches[number, part[k]] = fields[k, 0]
         copy_entries(solved[:, 0], halfway[number])
         rows[number], counts[number] = patch, len(part)
         number += 1
-    _add_responses(approaches[:number], halfway[:number], factor, order, own, loaded, numbers)
-    return (rows[:number], counts[:number], vectors[:, :number], numbers[:, :number],
-            rocking[:number], stiffness[:number])
+    stiffness = _responses(approaches[:number], halfway[:number], factor, order, own, loaded,
+                           numbers[WORK])
+    return (rows[:number], counts[:number], vectors[:, :number], numbers[:, :number], stiffness,
+            rocking[:number], rocking_stiffness[:number])
 
 
 @njit(cache=True)
@@ -107,14 +110,15 @@ def _solve_fields(fields: Array, factor: Array, places: IntArray, solved: Array)
 
 
 @njit(cache=True)
-def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntArray, own: Array,
-                   loaded: IntArray, numbers: Array) -> None:
+def _responses(approaches: Array, halfway: Array, factor: Array, order: IntArray, own: Array,
+               loaded: IntArray, works: Array) -> Array:
     """
-    Set the forces that approaches (p, k) add, and the work of these on the object's share.
+    Return the forces (p, p) that approaches (p, k) add; set their works on the object's share.
 
     ``halfway`` (p, k) are ``U^-T`` times the approaches, in the factor's order.
     """
     columns, added = np.zeros((len(order), LANES)), np.empty(len(order))
+    stiffness = np.empty((len(approaches), len(approaches)))
     for first in range(0, len(approaches), LANES):
         last = min(first + LANES, len(approaches))
         for number in range(first, last):
@@ -124,8 +128,10 @@ def _add_responses(approaches: Array, halfway: Array, factor: Array, order: IntA
             for k in range(len(order)):
                 added[order[k]] = columns[k, number - first]
             moves = combine_rows(own, added)[loaded]
-            numbers[NORMAL, number] = pairwise_sum(approaches[number] * added)
-            numbers[WORK, number] = pairwise_sum(added * moves)
+            for other in range(len(approaches)):
+                stiffness[other, number] = pairwise_sum(approaches[other] * added)
+            works[number] = pairwise_sum(added * moves)
+    return stiffness
 
 
 @njit(cache=True)

@@ -88,8 +88,10 @@ class PatchResultants:
         Force over area, and smoothed peak [Pa].
     friction_radii : (p,) float
         ``sum f_i |x_i - x| / sum f_i`` [m].
+    stiffness : (p, p) float
+        Normal force added on each patch by a unit approach of each, the others held [N/m].
     normal_stiffness, tangential_stiffness : (p,) float
-        Incremental [N/m].
+        Incremental [N/m]; the former is the diagonal of ``stiffness``.
     rocking : (p, 2, 6) float
     rocking_stiffness : (p, 2) float
         Springs that the object stretches as it tilts on the patch [m, m/rad], [N/m]; see
@@ -114,6 +116,7 @@ class PatchResultants:
     mean_pressures: Array
     peak_pressures: Array
     friction_radii: Array
+    stiffness: Array
     normal_stiffness: Array
     tangential_stiffness: Array
     rocking: Array
@@ -166,24 +169,25 @@ def summarise_patches(nodes: PatchNodes, solution: ContactForces, poisson_ratio:
     of the object's own share of the compliance, in series with the pad's.
     """
     rows = solution.rows[solution.loaded]
-    patches, counts, vectors, numbers, rocking, rocking_stiffness = sum_patches(
+    patches, counts, vectors, numbers, stiffness, rocking, rocking_stiffness = sum_patches(
         (nodes.points[rows], nodes.normals[rows], nodes.areas[rows], nodes.depths[rows],
          nodes.patches[rows]),
         (solution.forces[solution.loaded], solution.displacements[solution.loaded],
          solution.loaded),
         (solution.compliance_factor, solution.factor_order, solution.object_compliance),
         nodes.patch_count)
-    areas, forces, levers, cosines, peaks, depths, indentations, normal, work = numbers
+    areas, forces, levers, cosines, peaks, depths, indentations, work = numbers
+    normal = np.diag(stiffness).copy()
     radii = np.sqrt(areas / np.pi)
     pads = [layers.get(int(link)) for link in nodes.links[patches]]
-    tangential = [_tangential_stiffness(radius, stiffness, share, poisson_ratio, pad)
-                  for radius, stiffness, share, pad in zip(
+    tangential = [_tangential_stiffness(radius, own, share, poisson_ratio, pad)
+                  for radius, own, share, pad in zip(
                       radii.tolist(), normal.tolist(), work.tolist(), pads)]
     return PatchResultants(
         rows=patches, points=vectors[CENTRE], normals=vectors[DIRECTION],
         forces=vectors[RESULTANT], torques=vectors[TORQUE], areas=areas, radii=radii,
         mean_pressures=forces / areas, peak_pressures=peaks, friction_radii=levers / forces,
-        normal_stiffness=normal,
+        stiffness=stiffness, normal_stiffness=normal,
         tangential_stiffness=np.array(tangential, float), rocking=rocking,
         rocking_stiffness=rocking_stiffness, indentations=indentations, depths=depths,
         node_counts=counts, spreads=np.arccos(np.minimum(1.0, np.maximum(-1.0, cosines))))
@@ -285,6 +289,17 @@ def max_normal_forces(results: PatchResultants, max_pressures: Array) -> Array:
     exponent = np.clip(results.normal_stiffness * results.depths / forces, 1.0, 1.5)
     power = exponent / (2.0 - exponent)
     return forces * (np.asarray(max_pressures, float) / results.peak_pressures) ** power
+
+
+def stiffness_by_link(results: PatchResultants, links: IntArray, count: int) -> Array:
+    """
+    Return the normal force that each of ``count`` links gains as one comes nearer (L, L) [N/m].
+
+    A link that comes nearer presses all its patches ``(p,)`` along their normals.
+    """
+    found = np.zeros((count, count))
+    np.add.at(found, (links[:, None], links), results.stiffness)
+    return found
 
 
 def shared_force_limits(links: IntArray, forces: Array, limit: float) -> Array:

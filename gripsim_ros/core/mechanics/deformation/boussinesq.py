@@ -82,7 +82,7 @@ def surface_loads(nodes: PatchNodes, solution: ContactForces, results: PatchResu
     every = solution.rows
     return SurfaceLoads(
         points=nodes.points[rows], forces=forces[:, None] * nodes.normals[rows],
-        softening=2.0 * softening / np.pi * nodes.areas[rows],
+        softening=2.0 * softening / np.pi * nodes.spread_areas[rows],
         offsets=np.concatenate([[0], np.cumsum(results.node_counts)]).astype(np.int64),
         centres=results.points, totals=results.forces, radii=results.radii,
         node_points=nodes.points[every], node_normals=nodes.normals[every],

@@ -203,19 +203,19 @@ def force_control_steps(hand: HandModel, joints: Array, T_object_palm: Array, ra
 
     Notes
     -----
-    Source: METHODS 4.5 (seed 001, correction of joint angles). Departure: the contact's
+    Source: METHODS 4.5 (seed 001, correction of joint angles). Departures: the contact's
     force is taken to grow as a power m = k d / N of the indentation d, as it does between
-    a flat (1) and a ball (1.5), so that the step is right to second order; joints inside
-    a contact are accounted for further out.
-
+    a flat (1) and a ball (1.5), so that the step is right to second order; what the other
+    contacts press counts in d, and all steps are found together; joints inside a contact are
+    accounted for further out.
     """
     T_palm_link, jacobians = (rows[0] for rows in link_poses_and_jacobians(hand, joints[None]))
     steps, shift = np.zeros(len(joints)), np.zeros(3)
     coupled: dict[int, list[tuple[Array, Array, float]]] = {}
-    for control, target, first_depth in zip(controls, targets, first_depths):
+    depths = _depth_changes(controls, state, targets, first_depths, max_depth)
+    for control, depth in zip(controls, depths.tolist()):
         mechanism = mechanisms[control.mechanism]
         levers = mechanism.lever_arms[mechanism.links.index(control.link)]
-        depth = _depth_change(control, state, target, first_depth, max_depth)
         speeds = _normal_speeds(control, state, T_object_palm, T_palm_link, jacobians, rates)
         if speeds is None:
             speeds = np.zeros(len(joints))
@@ -269,17 +269,36 @@ def _approach_ratio(observed: float, bound: float) -> float:
     return float(min(max(observed / bound, MIN_APPROACH_RATIO), 1.0))
 
 
-def _depth_change(control: ContactControl, state: GraspState, target: float, first_depth: float,
-                  max_depth: float) -> float:
-    on_link = control.bears(state.links)
-    force = state.normal_forces[on_link].sum()
-    if not np.isfinite(target) or force <= 0.0:
-        return float(state.clearance[control.link] + first_depth) if force <= 0.0 else 0.0
-    depth = float(state.depth[control.link])
-    power = float(state.normal_stiffness[on_link].sum() * depth / force)
-    power = min(max(power, FORCE_EXPONENTS[0]), FORCE_EXPONENTS[1])
-    change = depth * ((target / force) ** (1.0 / power) - 1.0)
-    return float(min(max(change, -max_depth), max_depth))
+def _depth_changes(controls: list[ContactControl], state: GraspState, targets: Array,
+                   first_depths: Array, max_depth: float) -> Array:
+    """
+    Return by how much each control is to come nearer (controls,) [m].
+
+    What is pressed in bulges elsewhere, and a slender body bends: each contact bears what all
+    press. Its depth counted here is at which it would bear alone as much, by the stiffness at
+    present; to bring it where the wanted force is, all move at once.
+    """
+    bearing = np.array([control.bears(state.links) for control in controls])
+    forces = bearing @ state.normal_forces
+    pressing = [control.link for control in controls]
+    changes = np.where(forces > 0.0, 0.0, state.clearance[pressing] + first_depths)
+    led = np.flatnonzero((forces > 0.0) & np.isfinite(targets))
+    if len(led):
+        stiffness = _stiffness([controls[i] for i in led], state)
+        own, present = np.diag(stiffness), forces[led]
+        depths = stiffness @ state.depth[pressing][led] / own
+        exponents = np.clip(own * depths / present, *FORCE_EXPONENTS)
+        wanted = exponents * present / own * ((targets[led] / present) ** (1.0 / exponents) - 1.0)
+        changes[led] = np.clip(np.linalg.solve(stiffness / own[:, None], wanted),
+                               -max_depth, max_depth)
+    return changes
+
+
+def _stiffness(controls: list[ContactControl], state: GraspState) -> Array:
+    """Return the force that each control gains as each comes nearer [N/m]."""
+    count = len(state.link_stiffness)
+    own = np.array([control.bears(np.arange(count)) for control in controls], float)
+    return np.asarray(own @ state.link_stiffness @ own.T)
 
 
 def _normal_speeds(control: ContactControl, state: GraspState, T_object_palm: Array,

@@ -68,6 +68,7 @@ def _answer(hand: HandModel, asked: ConfigurationBatch) -> GraspStateBatch:
     for i, links in enumerate(pressing):
         rows = slice(*arrays['patch_offsets'][i:i + 2])
         _press(arrays, rows, points[i][links], -gaps[i][links])
+        arrays['link_stiffness'][i, links, links] = STIFFNESS
         normals = arrays['patch_normals_object'][rows]
         held = len(links) > 1 and (normals @ normals.T).min() < OPPOSED
         forces = np.linalg.norm(arrays['patch_forces_object'][rows], axis=1)

@@ -17,6 +17,7 @@ from gripsim_ros.core.contact.patches.patch_flags import patch_flags, ray_thickn
 from gripsim_ros.core.contact.patches.region import (
     MAX_PARTS, MIN_FACING, MIN_RESULTANT, REGION_MARGIN, _clip, _initial_guesses, _inward_areas,
     find_region)
+from gripsim_ros.core.contact.patches.rims import fit_to_rims
 from gripsim_ros.core.contact.patches.sampling_grid import SamplingGrid
 from gripsim_ros.core.contact.stage import _motion, MOTIONLESS
 from gripsim_ros.core.transforms import apply, inverse, transform
@@ -267,10 +268,16 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
     if others:
         chosen = [at for at in chosen if at in own or field.depths[at] <= 0.0]
     limit = THICKNESS_LIMIT * thickness
-    assert_array_equal(patch.points, field.points[chosen])
+    # So deep in this coarse grid flanks fall as steeply as beside a rim.
+    fitted, shares, spreads = fit_to_rims(field, ball, T)
+    assert (fitted is field) == (depth < 2e-3)
+    assert_array_equal(patch.points, fitted.points[chosen])
     assert_array_equal(patch.normals, field.normals[chosen])
-    assert_allclose(patch.areas, field.grid.spacing ** 2 / field.slopes[chosen], rtol=RTOL)
-    assert_array_equal(patch.depths, field.depths[chosen])
+    assert_allclose(patch.areas, shares[chosen] * field.grid.spacing ** 2 / field.slopes[chosen],
+                    rtol=RTOL)
+    assert_array_equal(patch.depths, fitted.depths[chosen])
+    assert_array_equal(patch.spreads, spreads[chosen])
+    assert_array_equal(spreads, 1.0)    # but they fall evenly
     assert patch.flags == patch_flags(field, own) + PATCH_THROUGH * (greatest > limit)
     assert (patch.thickness, patch.side) == (thickness, side)
     assert_array_equal(patch.direction, direction)
@@ -278,7 +285,7 @@ def test_a_patch_keeps_its_own_nodes_and_narrow_gaps(depth, others):
 
 def patch_of(points, depths, areas, side=0):
     return Patch(np.array(points), np.zeros((len(points), 3)), np.array(areas), np.array(depths),
-                 1.0, 0, side, np.zeros(3))
+                 1.0, 0, side, np.zeros(3), np.ones(len(points)))
 
 
 @pytest.mark.parametrize('away, repeats', [(1.9, True), (2.1, False)])

@@ -7,7 +7,7 @@ import pytest
 
 from gripsim_ros.core.mechanics.contact.patch_moments import (
     AREA, CENTRE, COSINE, DEPTH, DIRECTION, FEW_NODES, FORCE, HERTZ_PEAK, INDENTATION, LEVER,
-    near_others, NORMAL, pairwise_sum, PEAK, RESULTANT, SMOOTHING_REACH, smoothed_pressures,
+    near_others, pairwise_sum, PEAK, RESULTANT, SMOOTHING_REACH, smoothed_pressures,
     sum_patches, TORQUE, WORK)
 from gripsim_ros.core.mechanics.contact.rocking_stiffness import (
     LANES, rigid_motion_fields, rocking_springs, tangent_basis)
@@ -62,7 +62,7 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
     own, root = rng.normal(size=(count, wide)), rng.normal(size=(count, count))
     compliance = root @ root.T + count * np.eye(count)
     factor = np.ascontiguousarray(np.linalg.cholesky(compliance[np.ix_(order, order)]).T)
-    rows, counts, vectors, numbers, rocking, stiffness = sum_patches(
+    rows, counts, vectors, numbers, stiffness, rocking, tilting = sum_patches(
         (points, normals, areas, depths, patches), (forces, shifts, loaded),
         (factor, order, own), len(SIZES))
     assert_array_equal(rows, [i for i, size in enumerate(SIZES) if size and i != 5])
@@ -82,7 +82,7 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
         moves[part, :5] = fields
         springs = rocking_springs(fields, areas[part], tangents,
                                   np.linalg.solve(factor.T, moves[order]))
-        for found, wanted in zip((rocking, stiffness), springs):
+        for found, wanted in zip((rocking, tilting), springs):
             assert_allclose(found[number], wanted, rtol=RTOL_ROUNDOFF, atol=ATOL_ROUNDOFF)
         added = np.linalg.solve(compliance, moves[:, 0])
         peak = (HERTZ_PEAK * f.sum() / areas[part].sum() if len(part) < FEW_NODES
@@ -91,8 +91,13 @@ def test_sums_of_patches_are_those_of_their_definitions(seed):
                 (AREA, areas[part].sum()), (FORCE, f.sum()), (DEPTH, depths[part].max()),
                 (LEVER, f @ np.linalg.norm(x - centre, axis=1)), (PEAK, peak),
                 (COSINE, (n @ direction).min()), (INDENTATION, shifts[part].max()),
-                (NORMAL, added @ moves[:, 0]), (WORK, added @ (own.T @ added)[loaded])):
+                (WORK, added @ (own.T @ added)[loaded])):
             assert_allclose(numbers[row, number], wanted, rtol=RTOL_ROUNDOFF, atol=ATOL_ROUNDOFF)
+        for other, patch_pressed in enumerate(rows):
+            here = np.flatnonzero(patches == patch_pressed)
+            along = normals[here] @ vectors[DIRECTION, other]
+            assert_allclose(stiffness[other, number], along @ added[here], rtol=RTOL_ROUNDOFF,
+                            atol=ATOL_ROUNDOFF)
 
 
 @given(seeds)

@@ -14,8 +14,8 @@ from gripsim_ros.core.mechanics.contact import bonded_layer
 from gripsim_ros.core.mechanics.contact.contact_forces import (
     ContactForces, PatchNodes, solve_contact_forces)
 from gripsim_ros.core.mechanics.contact.patch_resultants import (
-    max_normal_forces, shared_force_limits, summarise_patches, validity_flags, ValidityOptions,
-    wall_bending)
+    max_normal_forces, shared_force_limits, stiffness_by_link, summarise_patches, validity_flags,
+    ValidityOptions, wall_bending)
 from lattice_cases import (ball_under_pad, flat_punch, hertz_force, join, paraboloid,
                            transformed)
 
@@ -113,6 +113,37 @@ def test_the_normal_stiffness_is_the_derivative_of_the_force(layers):
                   for sign in (1.0, -1.0))
     assert_allclose(results.normal_stiffness, (more - less) / (2.0 * step),
                     rtol=RTOL_FINITE_DIFFERENCE)
+
+
+def beside_each_other():
+    """Return two paraboloids of different depth that press a half-space near each other."""
+    first, second = paraboloid(RADIUS, DEPTH, 110), paraboloid(RADIUS, 0.6 * DEPTH, 110, link=1)
+    apart = np.array([2.5 * CONTACT_RADIUS, 0.0, 0.0])
+    return join(first, replace(second, points=second.points + apart))
+
+
+@pytest.mark.parametrize('layers', [{}, {0: RUBBER}])
+def test_the_stiffness_between_patches_is_the_derivative_of_one_by_another(layers):
+    nodes, step = beside_each_other(), 5e-4 * DEPTH
+    _, results = results_of(nodes, layers=layers)
+    assert_allclose(results.stiffness, results.stiffness.T, rtol=1e-9)
+    for pressed in range(2):
+        more, less = (results_of(deepened(nodes, sign * step * (nodes.patches == pressed)),
+                                 layers=layers)[1].magnitudes for sign in (1.0, -1.0))
+        assert_allclose(results.stiffness[:, pressed], (more - less) / (2.0 * step),
+                        rtol=RTOL_FINITE_DIFFERENCE)
+    assert results.stiffness[0, 1] < -0.05 * results.stiffness[0, 0]    # neighbours sink along
+
+
+def test_links_gain_what_all_their_patches_do():
+    _, results = results_of(beside_each_other())
+    for links in ([2, 0], [1, 1]):
+        found = stiffness_by_link(results, np.array(links), 4)
+        for i in range(4):
+            for j in range(4):
+                wanted = sum(results.stiffness[a, b] for a in range(2) for b in range(2)
+                             if (links[a], links[b]) == (i, j))
+                assert_allclose(found[i, j], wanted, rtol=1e-12)
 
 
 def test_a_pad_makes_the_contact_softer_in_both_directions():

@@ -58,7 +58,8 @@ def state_of(hand, forces, minimal=0.5, **changes):
         links=links, points=points, normals=normals, forces=np.array(forces)[:, None] * normals,
         flags=np.zeros(3, np.int64), clearance=far, depth=1e-3 * (1.0 - far), margin=0.5,
         self_clearance=np.inf, obstacle_clearance=np.inf, peak_pressures=1e3 * ones,
-        normal_stiffness=1e3 * ones, minimal_envelope=minimal * ones, capable=True, holds=False)
+        normal_stiffness=1e3 * ones, link_stiffness=1e3 * np.eye(len(far)),
+        minimal_envelope=minimal * ones, capable=True, holds=False)
     return GraspState(**{**values, **changes})
 
 

@@ -20,6 +20,8 @@ from gripsim_ros.library.resources import load_default_hand
 #: Central differences of positions [m] over so much of a fraction.
 STEP, ATOL_DIFFERENCE = 1e-5, 1e-9
 RTOL_ROUNDOFF = 1e-9
+#: Of speeds by differences, through stiffness.
+RTOL_SPRINGS = 1e-4
 FIRST_DEPTH, MAX_DEPTH = 2e-5, 1e-3
 
 seeds = st.integers(0, 2 ** 32 - 1)
@@ -65,17 +67,61 @@ def touching(rng, links, joints, rates, T):
     return SimpleNamespace(
         links=links, points=points, normals=normals,
         normal_forces=10.0 ** rng.uniform(-2.0, 1.0, len(links)),
-        normal_stiffness=10.0 ** rng.uniform(2.0, 5.0, len(links)),
+        link_stiffness=np.diag(10.0 ** rng.uniform(2.0, 5.0, len(HAND.links))),
         depth=10.0 ** rng.uniform(-5.0, -3.0, len(HAND.links)),
         clearance=rng.uniform(0.0, 0.01, len(HAND.links)))
 
 
 def wanted_change(state, link, target):
-    """Return the change of a link's depth that the power law between stiffness and force has."""
-    own = state.links == link
-    force, depth = state.normal_forces[own].sum(), state.depth[link]
-    power = np.clip(state.normal_stiffness[own].sum() * depth / force, *FORCE_EXPONENTS)
-    return np.clip(depth * ((target / force) ** (1.0 / power) - 1.0), -MAX_DEPTH, MAX_DEPTH)
+    """Return the change of a link's depth by a power law with its force and stiffness."""
+    force = state.normal_forces[state.links == link].sum()
+    stiffness = state.link_stiffness[link, link]
+    power = np.clip(stiffness * state.depth[link] / force, *FORCE_EXPONENTS)
+    change = power * force / stiffness * ((target / force) ** (1.0 / power) - 1.0)
+    return np.clip(change, -MAX_DEPTH, MAX_DEPTH)
+
+
+def steps_of(state, joints, rates, T, controls, targets, max_depth=MAX_DEPTH):
+    """Return the steps (J,) towards forces."""
+    return force_control_steps(HAND, joints, T, rates, MECHANISMS, controls, state, targets,
+                               np.full(len(controls), FIRST_DEPTH), max_depth,
+                               np.full(len(HAND.links), np.nan))[0]
+
+
+def tips():
+    """Return the controls of the fingertips."""
+    arrived = np.zeros(len(HAND.links), bool)
+    arrived[[finger.links[-1] for finger in FINGERS]] = True
+    return contact_controls(MECHANISMS, arrived)
+
+
+def nearer(state, control, joints, rates, T, steps):
+    """Return by how much steps bring a control's link nearer along its forces [m]."""
+    own = np.flatnonzero(state.links == control.link)
+    shares = state.normal_forces[own] / state.normal_forces[own].sum()
+    return sum(share * (state.normals[k] @ speed_of(state.points[k], control.link, joints, rates,
+                                                    T)) for share, k in zip(shares, own)) @ steps
+
+
+@given(seeds)
+@settings(max_examples=20)
+def test_springs_that_press_each_other_bear_what_is_wanted_after_one_step(seed):
+    rng = np.random.default_rng(seed)
+    T, (joints, rates) = pose(rng), posture(rng)
+    controls = tips()
+    links = [control.link for control in controls]
+    state = touching(rng, np.array(links), joints, rates, T)
+    mixed = rng.normal(size=(len(links), len(links)))
+    springs = 1e3 * (mixed @ mixed.T + 0.3 * np.eye(len(links)))
+    state.link_stiffness[np.ix_(links, links)] = springs
+    forces = rng.uniform(0.5, 5.0, len(links))
+    state.depth[links] = np.linalg.solve(springs, forces)
+    state.normal_forces[:] = np.repeat(0.5 * forces, 2)
+    targets = forces * rng.uniform(0.5, 2.0, len(links))
+    steps = steps_of(state, joints, rates, T, controls, targets, max_depth=1.0)
+    after = forces + springs @ [nearer(state, control, joints, rates, T, steps)
+                                for control in controls]
+    assert_allclose(after, targets, rtol=RTOL_SPRINGS)
 
 
 @given(seeds)
@@ -90,9 +136,7 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
     state = touching(rng, links, joints, rates, T)
     targets = 10.0 ** rng.uniform(-2.0, 1.5, len(controls))
     targets[rng.integers(len(controls))] = np.nan    # no more of what touches
-    steps, _ = force_control_steps(HAND, joints, T, rates, MECHANISMS, controls, state, targets,
-                                   np.full(len(controls), FIRST_DEPTH), MAX_DEPTH,
-                                   np.full(len(HAND.links), np.nan))
+    steps = steps_of(state, joints, rates, T, controls, targets)
     for control, target in zip(controls, targets):
         own = np.flatnonzero(state.links == control.link)
         shares = state.normal_forces[own] / state.normal_forces[own].sum()

@@ -96,7 +96,7 @@ def random_contacts(rng, n):
         random_array(rng, n), random_array(rng, n, LINKS), offsets(rng, n, patches),
         rng.integers(0, LINKS, patches), rng.integers(0, 256, patches),
         random_array(rng, patches), offsets(rng, patches, nodes), random_array(rng, nodes, 3),
-        random_array(rng, nodes, 3), random_array(rng, nodes), random_array(rng, nodes),
+        random_array(rng, nodes, 3), *(random_array(rng, nodes) for _ in range(3)),
         offsets(rng, n, vertices), random_array(rng, vertices, 3),
         random_array(rng, vertices, 3))
 
