@@ -87,8 +87,8 @@ class GraspPlanner(AskAndTell):
     Plan grasps of one object for one task by asking and being told.
 
     The verdict on a hypothesis depends on no other, so the ranking depends on the request alone.
-    Where the stages are at hand, ``begin()`` gives out whole hypotheses instead. Where none holds,
-    ``go_on()`` has them closed once more, at palms where a free object comes to rest.
+    Where the stages are at hand, ``begin()`` gives out whole hypotheses instead. Where few hold,
+    ``go_on()`` has the others closed once more, at palms where a free object comes to rest.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class GraspPlanner(AskAndTell):
         self._total = len(hypotheses)
         self._first = self._search = self._search_of(
             hypotheses, Verdicts(hand, self._reference, options), conditions)
-        #: Answer of the first search, where it is one without grasps.
+        #: Answer before palms were seated.
         self._without: _Answer | None = None
         #: What is looked at for a search at seated palms, and what was found.
         self._seating: Iterator[Hypothesis | None] | None = None
@@ -193,10 +193,10 @@ class GraspPlanner(AskAndTell):
         """
         Go on once all work is finished: search again, close the best again, or complete.
 
-        Where no hypothesis holds, those that came to contact, or would not have balanced there,
-        are closed once more at palms where a free object comes to rest between the fingers; these
-        are looked for in parts of 0.1 s. Where none of them holds either, the verdicts are those
-        of before.
+        Where fewer hold than half of those wanted, the others that came to contact, or would not
+        have balanced there, are closed once more at palms where a free object comes to rest
+        between the fingers, looked for in parts of 0.1 s. Where none of them holds either, the
+        verdicts are those of before.
 
         In two stages the best are closed again with the object's own compliance, and these states
         alone make the ranking. Where there are none, ``stop()`` comes before as many as wanted
@@ -219,12 +219,19 @@ class GraspPlanner(AskAndTell):
             self._close_again()
         return True
 
+    @property
+    def _has_enough(self) -> bool:
+        """Return whether there are grasps; before palms are seated, half of those wanted."""
+        least = 1 if self.closed_again or self._without else self._wanted / 2
+        return len(self._answer.verdicts.grasps) >= least
+
     def _searches_again(self) -> bool:
-        """Look for seated palms where no grasp is left, then search there; return whether so."""
-        if self._answer.verdicts.grasps or self._stopped and self._search is self._first:
+        """Look for seated palms where too few grasps are left, then search there, if so."""
+        if self._has_enough or self._stopped and self._search is self._first:
             return False
-        if self._without is not None:
-            self._search, self._answer = self._first, self._without
+        if self._without:
+            if not self._without.verdicts.grasps:
+                self._search, self._answer = self._first, self._without
             return False
         missed = self._first.closings.missed
         self._seating = self._seating or seated_hypotheses(
@@ -244,6 +251,8 @@ class GraspPlanner(AskAndTell):
         verdicts = Verdicts(self.hand, self._reference, self.options)
         verdicts.rejections = Counter(self.rejections) - Counter(
             missed[hypothesis.number].reason for hypothesis in self._seated)
+        for number in self._answer.verdicts.grasps:
+            verdicts.hold(*self._answer.verdicts.closed(number))
         self._search = self._search_of(self._seated, verdicts, self.conditions)
         self._answer, self._stages = self._found, self._stages_of(self._search, self.conditions)
 
@@ -330,8 +339,6 @@ class GraspPlanner(AskAndTell):
     def should_defer(self, closing: Closing, state: GraspState) -> bool:
         """Return True if a closing is to be deferred after an answer."""
         return self._search.pruner.should_defer(closing, state)
-
-    # -- what is known so far --------------------------------------------------------
 
     @property
     def progress(self) -> Progress:

@@ -251,6 +251,22 @@ def test_where_nothing_holds_palms_are_tried_where_a_free_object_comes_to_rest(
     assert not planner.go_on() and planner.ranked()
 
 
+@pytest.mark.parametrize('held, wanted, seats', [(1, 2, False), (1, 3, True), (2, 5, True)])
+def test_where_less_than_half_of_those_wanted_hold_others_are_tried_at_rest_beside_them(
+        ball, hand, world, even_grips, held, wanted, seats):
+    planner = new_planner(ball, hand, max_grasps=wanted)
+    for waiting in list(planner._search.waiting)[held:]:
+        waiting._hypothesis = moved_aside(waiting.hypothesis, BESIDE)
+    run_in_order(planner, world)
+    first = {grasp.hypothesis for grasp in planner.ranked(HYPOTHESES)}
+    assert len(first) == held
+    assert go_on(planner)[0] == seats
+    run_in_order(planner, world)
+    found = {grasp.hypothesis for grasp in planner.ranked(HYPOTHESES)}
+    assert found >= first and (len(found) > held) == seats and not planner.go_on()
+    assert planner.progress.stable + sum(planner.rejections.values()) == HYPOTHESES
+
+
 def test_verdicts_are_those_of_the_search_where_nothing_holds_at_rest_either(ball, hand):
     world = SphereWorld(hand, RADIUS, 1e6, ball.material.friction)
     planner = run_in_order(new_planner(ball, hand), world)
