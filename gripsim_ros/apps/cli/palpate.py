@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...core.bodies import GraspObject, Material
     from ...core.hand import HandModel
 
-#: Grasps of a file of which the most telling is palpated.
+#: Grasps of a file of which the most telling is palpated: those that press least.
 MOST_TRIED = 10
 
 
@@ -59,7 +59,8 @@ def palpate(
     Squeeze an object gently with the fingers of a planned grasp, and tell its modulus.
 
     Grasps differ in how well they tell it: friction holds what bends, and sharp contacts bear
-    little before they do damage. The answer names the grasp that was taken.
+    little before they do damage. Of the ten of the file that press least the one is taken that
+    tells most; the answer names it.
 
     The exit code is 0 where a modulus or a bound was felt, 1 where not; Ctrl-C stops the hand.
     """
@@ -120,7 +121,7 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
     from ...hardware.palpation.options import PalpationOptions
     from ...hardware.execution.plan import finger_plans, PlannedContact
     from ...hardware.palpation.telling import (
-        expected_error, grip_shares, most_telling, USELESS, weakest_squeeze)
+        expected_error, grip_shares, most_telling, pressure_of_weakest, USELESS, weakest_squeeze)
     from ...hardware.sim.hand_model import hand_as_simulated
     from ...library.grasp_file import given_grasp
     from ...library.squeezing.grip_model import prepare_grip_model
@@ -130,6 +131,17 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
         values['surface_error'] = SIMULATED_SURFACES
     options, material = PalpationOptions.from_mapping(values), believed.material
     felt = hand_as_simulated(hand) if simulate else hand
+
+    def weakest_of(grasp: dict[str, Any]) -> float:
+        contacts = [PlannedContact.of_patch(one['link'], *(np.array(one[key]) for key in (
+            'normal', 'closing_force', 'force'))) for one in grasp['contacts']]
+        shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
+        return weakest_squeeze(shares, values['touch_force'])
+
+    def pressure_of(grasp: dict[str, Any]) -> float:
+        forces = np.array([np.linalg.norm(one['closing_force']) for one in grasp['contacts']])
+        peaks = np.array([one['peak_pressure'] for one in grasp['contacts']])
+        return pressure_of_weakest(peaks, forces, weakest_of(grasp))
 
     def error_of(grasp: dict[str, Any]) -> float:
         given = given_grasp(grasp, hand.joint_names, 'the grasp')
@@ -141,17 +153,16 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
                 elasticity=values['palpation_elasticity'])
         except TaskError:       # its fingers do not squeeze the object
             return USELESS
-        contacts = [PlannedContact.of_patch(one['link'], *(np.array(one[key]) for key in (
-            'normal', 'closing_force', 'force'))) for one in grasp['contacts']]
-        shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
         return expected_error(grip, material.youngs_modulus, options, material.max_pressure,
-                              material.force_limit, weakest_squeeze(shares, values['touch_force']))
+                              material.force_limit, weakest_of(grasp))
+
+    order = sorted(range(len(grasps)), key=lambda k: pressure_of(grasps[k]))[:MOST_TRIED]
 
     def tell(number: int, error: float) -> None:
         known = 'no modulus' if error == USELESS else f'the modulus to {error:.0%}'
-        say(f'grasp {number + 1} would tell {known}')
+        say(f'grasp {order[number] + 1} would tell {known}')
 
-    return most_telling([partial(error_of, grasp) for grasp in grasps[:MOST_TRIED]], tell) + 1
+    return order[most_telling([partial(error_of, grasps[k]) for k in order], tell)] + 1
 
 
 def _felt_material(believed: GraspObject, result: Any) -> Material:

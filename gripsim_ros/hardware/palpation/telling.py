@@ -70,6 +70,28 @@ def weakest_squeeze(shares: Mapping[str, float], touch_force: float) -> float:
     return LEAST_RISE * lowest_force(shares, touch_force)
 
 
+def pressure_of_weakest(peaks: Array, forces: Array, weakest: float) -> float:
+    """
+    Return about what largest pressure the weakest squeeze of a planned grasp makes [Pa].
+
+    By the contacts as they were planned, in no time: round contacts press as the third root of the
+    force (Hertz). Edges press harder, but so they do in the plan: it tells which grasps to look at
+    first, no more.
+
+    Parameters
+    ----------
+    peaks, forces : (k,) float
+        Largest pressures [Pa] and closing forces [N] of the planned contacts.
+    weakest : float
+        Force of the grip in that squeeze [N].
+    """
+    pressing = forces > 0.0
+    if not pressing.any():
+        return float('inf')
+    grip = 0.5 * float(forces.sum())
+    return float(peaks[pressing].max() * np.cbrt(weakest / grip))
+
+
 def expected_error(model: GripModel, believed: float, options: PalpationOptions,
                    max_pressure: float = np.inf, max_grip: float = np.inf,
                    weakest: float = 0.0) -> float:

@@ -110,6 +110,27 @@ def test_the_first_grasp_that_tells_any_modulus_is_palpated(executor, grasps, tm
     assert json.loads(capsys.readouterr().out)['rank'] == 3
 
 
+def test_grasps_that_press_least_are_looked_at_first_and_few_of_many(
+        executor, grasps, capsys, monkeypatch):
+    """The last of a file may be the one that bears what a stiff object takes."""
+    monkeypatch.setattr('gripsim_ros.apps.cli.palpate.MOST_TRIED', 2)
+    executor.status = Result.SUCCEEDED
+    content = json.loads(grasps.read_text())
+    sharp, useless = (json.loads(json.dumps(content['grasps'][0])) for _ in range(2))
+    for grasp_told, factor in ((sharp, 3.0), (useless, 0.5)):
+        for contact in grasp_told['contacts']:
+            contact['peak_pressure'] *= factor
+    useless['hand_pose']['position'][2] += 1.0
+    content['grasps'] = [sharp, sharp, *content['grasps'], useless]
+    several = grasps.parent / 'sharp.json'
+    several.write_text(json.dumps(content))
+    assert main(['palpate', str(several), '--json']) == 0
+    written = capsys.readouterr()
+    assert json.loads(written.out)['rank'] == 3
+    assert 'grasp 4 would tell no modulus' in written.err
+    assert 'grasp 1' not in written.err and 'grasp 2' not in written.err
+
+
 def test_the_modulus_is_told_the_material_written_and_the_grasp_closed_again(
         executor, grasps, tmp_path, capsys):
     executor.status = Result.SUCCEEDED

@@ -9,7 +9,7 @@ import pytest
 
 from gripsim_ros.hardware.palpation.telling import (
     error_at, expected_error, GOOD, grip_shares, harmless_force, LOWEST_SHARE, most_telling,
-    unharmed_force, USELESS, weakest_squeeze)
+    pressure_of_weakest, unharmed_force, USELESS, weakest_squeeze)
 from gripsim_ros.library.squeezing.palpated import estimate_modulus
 
 STIFF = 1e6
@@ -59,6 +59,13 @@ def test_the_weakest_squeeze_is_felt_by_the_finger_that_bears_least():
     shares = grip_shares({'thumb': 3.0, 'one': 2.0, 'two': 1.0, 'aside': 0.0})
     assert shares == {'thumb': 1.0, 'one': pytest.approx(2.0 / 3.0), 'two': pytest.approx(1 / 3)}
     assert weakest_squeeze(shares, 0.1) == pytest.approx(3.0 * weakest_squeeze({'a': 1.0}, 0.1))
+
+
+def test_a_weakest_squeeze_presses_as_hertz_says_where_it_presses_hardest():
+    peaks, forces = np.array([2e4, 5e4, 9e9]), np.array([1.0, 3.0, 0.0])
+    assert pressure_of_weakest(peaks, forces, 2.0) == pytest.approx(5e4)
+    assert pressure_of_weakest(peaks, forces, 0.25) == pytest.approx(2.5e4)
+    assert pressure_of_weakest(peaks, 0.0 * forces, 2.0) == np.inf
 
 
 def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():

@@ -1,7 +1,6 @@
 """What a soft object yields under links beside its tetrahedra, which are larger than contacts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,20 +10,19 @@ from ....core.bodies import TriangleMesh
 from ....core.contact.geometry.ray_casting import direction_frame
 from ....core.numerics.complementarity import solve_complementarity
 from ..world_model import node_name, SKIN, SoftMesh
+from .allowances import Allowances
 from .mesh_compliance import MeshCompliance, Press
 from .place import Place
 from .terrain import Terrain
+from .touch import handed_over, MARGIN, Touch
 from .touch_shape import REACHES, TouchShape, TouchSurfaces
 
 Array = NDArray[np.float64]
 
-#: How much sooner than at the tetrahedra a link may be pressed on [m].
-MARGIN = 2.5e-3
 #: Share of the way to what is missing that is gone in a step.
 PACE = 0.5
-#: Shares of the ways to what the mesh does, whose nodes come and go at once, and to what MuJoCo's
-#: contact yields that are gone in a step. A mesh that is followed by a tenth swings.
-MESH_PACE, SOFTNESS_PACE = 0.5, 0.1
+#: Share of the way to what MuJoCo's contact yields that is gone in a step.
+SOFTNESS_PACE = 0.1
 #: Most that MuJoCo's contact yields over what nodes do; at rest it is a twentieth. What swings
 #: overlaps for a moment, by which it would be pressed on the more.
 SOFTEST = 0.25
@@ -38,47 +36,6 @@ MIDDLE, FIRM = 3e-4, 0.01
 STEEPEST = 0.3
 #: Least share of a contact's force that counts as a node's.
 LEAST_SHARE = 1e-4
-
-
-#: A place on a link within which it touches the object as before [m].
-SAME = 6e-3
-
-
-@dataclass
-class _Touch:
-    """Of a link at one place: its contacts now, their force [N], compliances and depth [m]."""
-
-    #: Where the link may touch the object, here first (n, 3) [m].
-    lows: Array = field(default_factory=lambda: np.zeros((1, 3)))
-    #: Sign that turns a contact's normal to the link and its number, and its row.
-    contacts: list[tuple[float, int]] = field(default_factory=list)
-    rows: list[int] = field(default_factory=list)
-    force: float = 0.0
-    #: Of what nodes yield near the contact, and of MuJoCo's contacts.
-    compliance: float = 0.0
-    softness: float = 0.0
-    depth: float = 0.0
-    #: What the body yields farther away beyond what tetrahedra do [m].
-    lack: float = 0.0
-    #: By how much the depth grows along the surface, in the frame of the link (3,) [-].
-    tilt: Array = field(default_factory=lambda: np.zeros(3))
-    #: Where contacts are on the surface of the tetrahedra and on the link (k, 3), how far both are
-    #: apart (k,) [m], shares of the force, 0 within the margin (k,), and what nodes yield to it
-    #: (k, k) [m/N].
-    points: Array = field(default_factory=lambda: np.zeros((0, 3)))
-    positions: Array = field(default_factory=lambda: np.zeros((0, 3)))
-    distances: Array = field(default_factory=lambda: np.zeros(0))
-    shares: Array = field(default_factory=lambda: np.zeros(0))
-    yielding: Array = field(default_factory=lambda: np.zeros((0, 0)))
-    presses: list[Press] = field(default_factory=list)
-    place: Place | None = None
-    shape: TouchShape | None = None
-
-    def follow_mesh(self, compliance: float, lack: float) -> None:
-        """Take what the mesh does: at once where nothing was known, else by and by."""
-        pace = MESH_PACE if self.compliance > 0.0 else 1.0
-        self.compliance += pace * (compliance - self.compliance)
-        self.lack += pace * (lack - self.lack)
 
 
 class SoftContacts:
@@ -120,8 +77,9 @@ class SoftContacts:
             first = int(model.body(node_name(i)).dofadr[0])
             self._node_of[first:first + 3] = i
         self._outer = np.isin(np.arange(len(soft.nodes)), soft.faces)
-        self._touches: dict[str, list[_Touch]] = {}
+        self._touches: dict[str, list[Touch]] = {}
         self._terrains: dict[str, Terrain] = {}
+        self._allowances: dict[str, Allowances] = {}
         self._rotation = np.eye(3)      # of the object
 
     def give_way(self, data, contacts: Iterable[tuple[str, int, float, int]],
@@ -145,19 +103,25 @@ class SoftContacts:
             found.setdefault(link, []).append((sign, i))
         self._touches = {link: self._apart(link, data, some) for link, some in found.items()}
         self._yield_as_mesh()
-        for link, touches in self._touches.items():
-            for touch in touches:
-                self._give_way(touch, link, data)
+        self._allowances = {link: self._allow(link, touches, data)
+                            for link, touches in self._touches.items()}
 
-    def _apart(self, link: str, data, contacts: list[tuple[float, int]]) -> list[_Touch]:
+    def _allow(self, link: str, touches: list[Touch], data) -> Allowances:
+        """Let a link go deeper by what is missing, and return by how much it may."""
+        before = self._allowances.get(link, Allowances())
+        found = [self._give_way(touch, link, data, before) for touch in touches]
+        return Allowances(*(np.concatenate(some) for some in zip(*found)))
+
+    def _apart(self, link: str, data, contacts: list[tuple[float, int]]) -> list[Touch]:
         """Return contacts of a link by the places where it touches, each as it was before."""
         nearest = min(contacts, key=lambda one: data.contact[one[1]].dist)
         terrain = self._terrain(link, self._place_at(link, data, nearest))
         numbers = terrain.nearest(self._on_link(link, data, contacts))
-        before, touches = list(self._touches.get(link, [])), []
+        before, touches = self._touches.get(link, []), []
+        sides = [terrain.nearest(touch.positions) for touch in before]
         for number in np.unique(numbers):
-            touch = _taken_from(before, terrain.lows[number])
-            touch.lows = terrain.from_low(number)
+            touch = handed_over(before, [side == number for side in sides],
+                                terrain.from_low(number))
             touch.contacts = [one for one, low in zip(contacts, numbers) if low == number]
             touch.rows = [int(data.contact[i].efc_address) for _, i in touch.contacts]
             if not touch.force > 0.0:
@@ -185,23 +149,27 @@ class SoftContacts:
         frame, turn = direction_frame(normal), data.xmat[self._bodies[link]].reshape(3, 3)
         return Place(on_link, on_object, frame @ turn, frame @ self._rotation)
 
-    def _give_way(self, touch: _Touch, link: str, data) -> None:
-        """Let a link go deeper by what is missing."""
+    def _give_way(self, touch: Touch, link: str, data, before: Allowances
+                  ) -> tuple[Array, Array]:
+        """Let a link go deeper by what is missing; return where, and by how much it may."""
         shape = self._shape(touch, link)
         gaps = self._surfaces.gaps(link, shape, touch.points)
         touch.tilt += PACE * (shape.place.link_frame[:2].T @ _missing_tilt(touch, shape, gaps)
                               - touch.tilt)
         positions = self._on_link(link, data, touch.contacts)
-        aside = (positions - touch.place.on_link) @ touch.tilt
-        distances = np.array([data.contact[i].dist for _, i in touch.contacts]) + aside
+        distances = np.array([data.contact[i].dist for _, i in touch.contacts])
+        allowed = before.limit(positions, touch.depth_at(positions), distances)
+        nearest = float((distances + allowed).min()) - touch.depth
         gap = max(0.0, float(gaps @ touch.shares))
         sooner = shape.early - SKIN     # MuJoCo's distances are from the tetrahedra's skin
-        way = max(0.0, touch.compliance * touch.force + gap + sooner - float(distances.min()))
+        way = max(0.0, touch.compliance * touch.force + gap + sooner - nearest)
         force = shape.law.force(way)
         yielded = (touch.compliance + touch.softness) * force
         missing = max(-MARGIN, way - gap - yielded + touch.lack - sooner)
         touch.depth += PACE * (missing - touch.depth)
-        data.efc_pos[touch.rows] += np.maximum(-MARGIN, touch.depth + aside)
+        allowed = before.limit(positions, touch.depth_at(positions), distances)
+        data.efc_pos[touch.rows] += allowed
+        return positions, allowed
 
     def _on_link(self, link: str, data, contacts: list[tuple[float, int]]) -> Array:
         """Return where contacts of a link are in its frame (k, 3) [m]."""
@@ -221,7 +189,7 @@ class SoftContacts:
                 softness = np.clip(overlap / touch.force, 0.0, SOFTEST * touch.compliance)
                 touch.softness += SOFTNESS_PACE * (float(softness) - touch.softness)
 
-    def _take(self, touch: _Touch, link: str, data, forces: Array) -> None:
+    def _take(self, touch: Touch, link: str, data, forces: Array) -> None:
         """Take where a link's contacts press on it and on the nodes, by their forces (k,) [N]."""
         parts = [self._shares(data, row) for row in touch.rows]
         touch.points = np.array([self._surface_point(*part) for part in parts])
@@ -258,12 +226,14 @@ class SoftContacts:
             touch.yielding = (matrices[0] + matrices[1])[rows, rows] / self._modulus
             begin = rows.stop
 
-    def _shape(self, touch: _Touch, link: str) -> TouchShape:
+    def _shape(self, touch: Touch, link: str) -> TouchShape:
         """Return the surfaces where a link touches; they are looked at anew where it slides."""
         reach = REACHES[0] if touch.shape is None else float(
             np.clip(touch.shape.law.reach(touch.force), *REACHES))
-        if touch.shape is None or not touch.shape.is_of(touch.place, reach):
+        if (touch.shape is None or touch.is_elsewhere
+                or not touch.shape.is_of(touch.place, reach)):
             touch.shape = self._surfaces.shape(link, touch.place, reach, touch.lows)
+            touch.is_elsewhere = False
         return touch.shape
 
     def depth(self, link: str) -> float:
@@ -286,14 +256,7 @@ class SoftContacts:
         return shares[outer] @ self._soft.nodes[nodes[outer]] / shares[outer].sum()
 
 
-def _taken_from(touches: list[_Touch], low: Array) -> _Touch:
-    """Return the touch nearest to a place on the link (3,), which is taken away, or a new one."""
-    away = [float(np.linalg.norm(touch.lows[0] - low)) for touch in touches]
-    near = bool(away) and min(away) < SAME
-    return touches.pop(int(np.argmin(away))) if near else _Touch()
-
-
-def _missing_tilt(touch: _Touch, shape: TouchShape, gaps: Array) -> Array:
+def _missing_tilt(touch: Touch, shape: TouchShape, gaps: Array) -> Array:
     """
     Return how depths must grow along a contact's axes for its force to act where it does (2,).
 

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from benchmarks.hardware.flex_indentation import FlexPress, soft_ball, structured, way_of_balls
+from benchmarks.hardware.flex_indentation import (
+    crowded, FlexPress, PADS, soft_ball, structured, way_of_balls)
 from gripsim_ros.core.bodies import shapes, TriangleMesh
+from gripsim_ros.hardware.sim.soft.terrain import Terrain
 from gripsim_ros.hardware.sim.solids import (
     node_masses, outer_faces, tetrahedra_of, tetrahedron_volumes)
 from gripsim_ros.hardware.sim.world_model import SoftMesh
@@ -105,3 +107,52 @@ def test_an_object_of_few_nodes_yields_too():
     press = FlexPress(shapes.box((2 * RADIUS,) * 3), soft, MODULUS, 'ball', yielding=True)
     first, second = press.press([5e-4, 1e-3])
     assert 0.0 < first.force < second.force
+
+
+#: Where a plate may touch a face (n, 3) [m]: in the middle, or elsewhere when looked at anew.
+MIDDLE = [[0.0, 0.0, 0.0]]
+ELSEWHERE = {'farther': [[0.02, 0.0, 0.0]], 'split': [[-0.025, 0.0, 0.0], [0.025, 0.0, 0.0]],
+             'aside': [[0.03, 0.03, 0.0], [0.0, -0.02, 0.0], [-0.03, 0.0, 0.0]]}
+#: Steps of time in which forces are watched, by how much they change in one of them at most, and
+#: how far they may go beyond where they rest [-].
+WATCHED, JUMP, BEYOND = 40, 0.15, 0.15
+
+
+def touching(press, lows):
+    """Let a press's pads touch at places (n, 3) from now on, whatever the surfaces are."""
+    contacts = press._body._contacts
+    contacts._surfaces.terrain = lambda link, place: Terrain(
+        place, np.array(lows) * [1.0, 1.0, 0.0] + [0.0, 0.0, place.on_link[2]])
+    contacts._terrains.clear()
+
+
+def forces_of(press, steps):
+    """Return the forces of the upper pad in steps of time [N]."""
+    found = []
+    for _ in range(steps):
+        press._step()
+        found.append(sum(one.force for one in press._body._contacts._touches[PADS[0]]))
+    return np.array(found)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize('lows', ELSEWHERE.values(), ids=ELSEWHERE.keys())
+def test_forces_do_not_jump_where_places_come_and_go(lows):
+    """A plate lies flat on a face, and by a hair's breadth it is here or there that they meet."""
+    pytest.importorskip('mujoco')
+    nodes, corners = structured([crowded(RADIUS, 3, 1.0)] * 3)
+    turned = tetrahedron_volumes(nodes, corners) < 0.0
+    corners[turned, :2] = corners[turned, 1::-1]
+    soft = SoftMesh(nodes, corners, outer_faces(corners), node_masses(nodes, corners, 1.0))
+    press = FlexPress(shapes.box((2 * RADIUS,) * 3), soft, MODULUS, 'plate', yielding=True)
+    touching(press, MIDDLE)
+    press.press([4e-4])
+    forces = [forces_of(press, WATCHED)]
+    for places in (lows, MIDDLE):
+        touching(press, places)
+        forces.append(forces_of(press, WATCHED))
+    at_rest = np.array([some[-1] for some in forces])
+    assert (1.0 - BEYOND) * at_rest.min() < np.min(forces)
+    assert np.max(forces) < (1.0 + BEYOND) * at_rest.max()
+    told = np.concatenate(forces)
+    assert abs(np.diff(told) / told[:-1]).max() < JUMP
