@@ -80,7 +80,7 @@ def ball_under_pad(radius, direction, depth, pad_radius, count, link=0):
 def transformed(nodes, rotation, translation):
     """Return nodes in another frame."""
     return PatchNodes(nodes.points @ rotation.T + translation, nodes.normals @ rotation.T,
-                      nodes.areas, nodes.depths, nodes.patches, nodes.links)
+                      nodes.areas, nodes.depths, nodes.patches, nodes.links, nodes.spreads)
 
 
 def hertz_force(modulus, radius, depth):

@@ -18,7 +18,7 @@ from gripsim_ros.core.mechanics import MechanicsOptions
 from gripsim_ros.core.mechanics.body import ContactProblem, ElasticBody, solve_contact
 from gripsim_ros.core.mechanics.boundary_elements.disk_cache import ComplianceOptions
 from gripsim_ros.core.mechanics.contact.bonded_layer import fit_layer
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of, solve_contact_forces
 from gripsim_ros.core.mechanics.edges import BodyEdges, edge_flags, shares_aside, sideways
 from gripsim_ros.core.transforms import transform
 from lattice_cases import one_patch, square_lattice
@@ -66,8 +66,7 @@ def bar_in_pad(modulus, shift, turn):
     patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
                           MeshIndenter.from_arrays(pad.vertices, pad.faces), pose,
                           np.array([0.0, 0.0, -1.0]), PatchOptions())
-    nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
-                       np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
+    nodes = nodes_of([patch], [0])
     return solve_contact(body, ContactProblem(nodes, np.array([patch.flags]),
                                               np.array([patch.thickness])), {0: fit_layer(*PAD)})
 
@@ -109,8 +108,7 @@ def test_a_link_that_ends_presses_what_is_soft_as_a_square_punch_does(modulus, q
     patch, = sample_patch(ContactMesh.from_arrays(mesh.vertices, mesh.faces),
                           MeshIndenter.from_arrays(bar.vertices, bar.faces), pose,
                           np.array([0.0, 0.0, -1.0]), PatchOptions())
-    nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
-                       np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
+    nodes = nodes_of([patch], [0])
     found = solve_contact(body, ContactProblem(nodes, np.array([patch.flags]), np.array(
         [patch.thickness])), {0: fit_layer(2e6, 0.45, 3e-3)})
     assert patch.flags & PATCH_REACHES_LINK_EDGE
@@ -173,10 +171,7 @@ def pinched(block, radius, depth, way, over_edges=False):
         both += sample_patch(surface, SphereIndenter(radius), transform(np.eye(3), middle),
                              np.array([0.0, 0.0, -side]), PatchOptions(node_count=200),
                              over_edges)
-    counts = [len(patch.points) for patch in both]
-    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in both])
-                         for name in ('points', 'normals', 'areas', 'depths')),
-                       np.repeat([0, 1], counts), np.array([0, 1]))
+    nodes = nodes_of(both, [0, 1])
     return solve_contact(body, ContactProblem(
         nodes, np.array([patch.flags for patch in both]),
         np.array([patch.thickness for patch in both])), {})
@@ -387,10 +382,7 @@ def test_what_goes_along_itself_as_far_as_it_is_pressed_is_not_told_at_an_edge(
     patches = [sample_patch(surface, SphereIndenter(0.02), transform(
         np.eye(3), place - (0.02 - depth) * way * ACROSS_L), way * ACROSS_L)[0]
         for place, way, depth in zip(places, ways, depths)]
-    counts = [len(patch.points) for patch in patches]
-    nodes = PatchNodes(*(np.concatenate([getattr(patch, name) for patch in patches])
-                         for name in ('points', 'normals', 'areas', 'depths')),
-                       np.repeat(range(len(patches)), counts), np.arange(len(patches)))
+    nodes = nodes_of(patches, np.arange(len(patches)))
     found = solve_contact(body, ContactProblem(
         nodes, np.full(len(patches), PATCH_REACHES_OBJECT_EDGE),
         np.array([patch.thickness for patch in patches])), {})

@@ -136,14 +136,17 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
         contacts = [PlannedContact.of_patch(one['link'], *(np.array(one[key]) for key in (
             'normal', 'closing_force', 'force'))) for one in grasp['contacts']]
         shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
-        return weakest_squeeze(shares, values['touch_force'])
+        return weakest_squeeze(shares, values['touch_force']) if shares else float('inf')
 
     def pressure_of(grasp: dict[str, Any]) -> float:
         forces = np.array([np.linalg.norm(one['closing_force']) for one in grasp['contacts']])
-        peaks = np.array([one['peak_pressure'] for one in grasp['contacts']])
+        # Grasps of other programs may not tell pressures; they come last.
+        peaks = np.array([one.get('peak_pressure', np.inf) for one in grasp['contacts']])
         return pressure_of_weakest(peaks, forces, weakest_of(grasp))
 
     def error_of(grasp: dict[str, Any]) -> float:
+        if np.isinf(weakest_of(grasp)):     # no finger presses
+            return USELESS
         given = given_grasp(grasp, hand.joint_names, 'the grasp')
         try:
             grip = prepare_grip_model(

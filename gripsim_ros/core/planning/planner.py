@@ -222,7 +222,7 @@ class GraspPlanner(AskAndTell):
     @property
     def _has_enough(self) -> bool:
         """Return whether there are grasps; before palms are seated, half of those wanted."""
-        least = 1 if self.closed_again or self._without else self._wanted / 2
+        least = 1 if self.closed_again or self._without else min(self._wanted, self._total) / 2
         return len(self._answer.verdicts.grasps) >= least
 
     def _searches_again(self) -> bool:

@@ -131,6 +131,22 @@ def test_grasps_that_press_least_are_looked_at_first_and_few_of_many(
     assert 'grasp 1' not in written.err and 'grasp 2' not in written.err
 
 
+def test_a_grasp_of_which_no_finger_presses_or_that_tells_no_pressure_comes_last(
+        executor, grasps, capsys):
+    executor.status = Result.SUCCEEDED
+    content = json.loads(grasps.read_text())
+    idle, foreign = (json.loads(json.dumps(content['grasps'][0])) for _ in range(2))
+    for contact in idle['contacts']:
+        contact['closing_force'] = contact['force'] = [0.0, 0.0, 0.0]
+    for contact in foreign['contacts']:
+        del contact['peak_pressure']
+    content['grasps'] = [idle, foreign, *content['grasps']]
+    several = grasps.parent / 'idle.json'
+    several.write_text(json.dumps(content))
+    assert main(['palpate', str(several), '--json']) == 0
+    assert json.loads(capsys.readouterr().out)['rank'] > 1
+
+
 def test_the_modulus_is_told_the_material_written_and_the_grasp_closed_again(
         executor, grasps, tmp_path, capsys):
     executor.status = Result.SUCCEEDED

@@ -17,7 +17,7 @@ from gripsim_ros.core.bodies import GraspObject, Material, TriangleMesh, shapes
 from gripsim_ros.core.contact import ContactMesh, PatchOptions, sample_patch, SphereIndenter
 from gripsim_ros.core.mechanics import ElasticBody, SphereIndenter as Ball, indent_body
 from gripsim_ros.core.mechanics.contact import half_space
-from gripsim_ros.core.mechanics.contact.contact_forces import PatchNodes, solve_contact_forces
+from gripsim_ros.core.mechanics.contact.contact_forces import nodes_of, solve_contact_forces
 from gripsim_ros.core.mechanics.deformation.boussinesq import boussinesq_displacements
 from gripsim_ros.core.mechanics.deformation.volume import volume_and_centre
 from gripsim_ros.core.transforms import transform
@@ -64,8 +64,7 @@ def force_on(body, touch, inward, depth, options=PatchOptions()):
     """Return the force of a rigid ball pressed in at a point, and the loaded nodes."""
     pose = transform(np.eye(3), touch + (depth - PAD_RADIUS) * inward)
     patch, = sample_patch(body, SphereIndenter(PAD_RADIUS), pose, inward, options)
-    nodes = PatchNodes(patch.points, patch.normals, patch.areas, patch.depths,
-                       np.zeros(len(patch.points), np.int64), np.zeros(1, np.int64))
+    nodes = nodes_of([patch], [0])
     solution = solve_contact_forces(nodes, MODULUS, {})
     return float(np.linalg.norm(solution.forces @ nodes.normals[solution.rows])), \
         len(solution.loaded)

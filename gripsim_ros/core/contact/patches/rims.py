@@ -26,8 +26,6 @@ HALVINGS, SUDDEN = 4, 0.5
 #: By how much wider the load of a node beside a rim is spread than over its own area [-]: at which
 #: a square punch of four to twenty nodes a side bears what theory says.
 RIM_SPREAD = 0.7
-#: Least area of a node over that of a square of the grid [-].
-LEAST_SHARE = 0.05
 #: Largest way to a neighbour on the same piece of the surface, over the spacing [-].
 MOST_APART = 2.0
 
@@ -78,8 +76,7 @@ def fit_to_rims(samples: GridSamples, indenter: Indenter, T_object_indenter: Arr
     met = found > 0.0
     points[moved[~met]] = samples.points[moved[~met]]
     depths[moved[met]] = found[met]
-    return (samples._replace(points=points, depths=depths), np.maximum(shares, LEAST_SHARE),
-            spreads)
+    return samples._replace(points=points, depths=depths), shares, spreads
 
 
 @njit(cache=True)

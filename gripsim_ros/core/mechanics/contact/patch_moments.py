@@ -13,7 +13,8 @@ from .rocking_stiffness import FIELDS, rigid_motion_fields, rocking_springs, tan
 #: Number of loaded nodes below which the peak pressure is Hertz's 3/2 of the mean.
 FEW_NODES = 7
 HERTZ_PEAK = 1.5
-#: Reach of the smoothing of pressures in units of the square root of a node's area.
+#: Reach of the smoothing of pressures in units of the square root of a node's area, or of that of
+#: half of the nodes where that is larger.
 SMOOTHING_REACH = 1.5
 #: Rows of the vectors and of the numbers of ``sum_patches``.
 CENTRE, DIRECTION, RESULTANT, TORQUE = range(4)
@@ -174,6 +175,8 @@ def smoothed_pressures(points: Array, areas: Array, forces: Array) -> Array:
     """
     Return the pressure ``(n,)`` at loaded nodes, smoothed over their loaded neighbours [Pa].
 
+    Nodes beside a rim, which stand for less than others, are smoothed as far as these.
+
     Source: a weighted mean whose bias on a parabola is removed by the same mean of what
     it took away (twicing, Tukey 1977).
     """
@@ -183,9 +186,9 @@ def smoothed_pressures(points: Array, areas: Array, forces: Array) -> Array:
 
 @njit(cache=True)
 def _neighbour_means(points: Array, areas: Array, values: Array) -> Array:
-    means = np.empty(len(values))
+    means, typical = np.empty(len(values)), np.median(areas)
     for i in range(len(values)):
-        reach = SMOOTHING_REACH ** 2 * areas[i]
+        reach = SMOOTHING_REACH ** 2 * max(areas[i], typical)
         total, weights = 0.0, 0.0
         for j in range(len(values)):
             r = 0.0

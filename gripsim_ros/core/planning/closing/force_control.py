@@ -284,9 +284,10 @@ def _depth_changes(controls: list[ContactControl], state: GraspState, targets: A
     changes = np.where(forces > 0.0, 0.0, state.clearance[pressing] + first_depths)
     led = np.flatnonzero((forces > 0.0) & np.isfinite(targets))
     if len(led):
-        stiffness = _stiffness([controls[i] for i in led], state)
-        own, present = np.diag(stiffness), forces[led]
-        depths = stiffness @ state.depth[pressing][led] / own
+        every = _stiffness(controls, state)
+        stiffness, present = every[np.ix_(led, led)], forces[led]
+        own = np.diag(stiffness)
+        depths = every[led] @ state.depth[pressing] / own
         exponents = np.clip(own * depths / present, *FORCE_EXPONENTS)
         wanted = exponents * present / own * ((targets[led] / present) ** (1.0 / exponents) - 1.0)
         changes[led] = np.clip(np.linalg.solve(stiffness / own[:, None], wanted),

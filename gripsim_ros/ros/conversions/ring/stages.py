@@ -142,6 +142,7 @@ def grasp_states_from_msg(msg: GraspStates) -> GraspStateBatch:
     _check_offsets(arrays, 'patch_offsets', 'patch_links')
     _check_links(arrays)
     check_finite(arrays)
+    _check_stiffness(arrays)
     return GraspStateBatch(**arrays)
 
 
@@ -154,6 +155,14 @@ def _check_offsets(arrays: dict, name: str, rows: str) -> None:
     offsets, count = arrays[name], len(arrays[rows])
     if offsets[0] != 0 or offsets[-1] != count or (np.diff(offsets) < 0).any():
         raise ShapeError(f'field {name} must count up from 0 to {count}')
+
+
+def _check_stiffness(arrays: dict) -> None:
+    """Refuse links that bear forces without a stiffness, by which fingers are steered."""
+    counts, links = np.diff(arrays['patch_offsets']), arrays['patch_links']
+    owners = np.repeat(np.arange(len(counts)), counts)
+    if not (arrays['link_stiffness'][owners, links, links] > 0.0).all():
+        raise ShapeError('field link_stiffness must be above 0 where a link has a patch')
 
 
 def _check_links(arrays: dict) -> None:

@@ -49,7 +49,7 @@ def warm_up_planner(hand: HandModel, options: PlannerOptions) -> int:
 
 
 def _close_by_touch(hand: HandModel, asked: ConfigurationBatch, dynamics: ClosingDynamics) -> None:
-    """Close the hand on the free ball, as where nothing holds one that stays in its place."""
+    """Close the hand on the free ball, as where few hold one that stays."""
     joints = asked.joint_positions[0]
     moving = MovingObject(warm_up_object(), hand, asked.T_object_palm[0], joints, dynamics)
     close_by_touch(moving, hand, joints, np.ones(len(joints)), dynamics)

@@ -41,7 +41,8 @@ def test_near_others_lie_patches_of_a_small_gap_on_one_side(ratio):
 def plain_pressures(points, areas, forces):
     """Return pressures smoothed twice by the weights of a parabola."""
     squares = ((points[:, None] - points) ** 2).sum(axis=2)
-    weights = areas * np.maximum(1.0 - squares / (SMOOTHING_REACH ** 2 * areas[:, None]), 0.0)
+    reach = SMOOTHING_REACH ** 2 * np.maximum(areas, np.median(areas))
+    weights = areas * np.maximum(1.0 - squares / reach[:, None], 0.0)
     weights /= weights.sum(axis=1)[:, None]
     means = weights @ (forces / areas)
     return means + weights @ (forces / areas - means)

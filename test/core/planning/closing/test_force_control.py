@@ -152,6 +152,28 @@ def test_steps_bring_every_contact_as_much_nearer_as_its_force_wants(seed):
         assert_allclose(speeds @ steps, change, rtol=0.0, atol=ATOL_DIFFERENCE)
 
 
+def test_links_that_press_as_one_and_what_touches_first_are_counted_in():
+    rng = np.random.default_rng(7)
+    T, (joints, rates) = pose(rng), posture(rng)
+    ends = [finger.links[-1] for finger in FINGERS]
+    inner = FINGERS[0].links[-2]
+    first = ContactControl(0, ends[0], FINGERS[0].joints, (inner,))
+    controls = [first, *tips()[1:]]
+    state = touching(rng, np.array([ends[0], inner, *ends[1:]]), joints, rates, T)
+    mixed = rng.normal(size=2 * (len(HAND.links),))
+    state.link_stiffness[:] = 1e3 * (mixed @ mixed.T + 3.0 * np.eye(len(HAND.links)))
+    own = np.array([control.bears(np.arange(len(HAND.links))) for control in controls], float)
+    springs = own @ state.link_stiffness @ own.T
+    forces = own @ np.bincount(state.links, state.normal_forces, len(HAND.links))
+    state.depth[ends] = np.linalg.solve(springs, forces)
+    targets = 1.2 * forces
+    targets[2] = np.nan         # no more of the thumb, so that it adds nothing to the others
+    steps = steps_of(state, joints, rates, T, controls, targets, max_depth=1.0)
+    moved = [nearer(state, control, joints, rates, T, steps) for control in controls]
+    assert_allclose((forces + springs @ moved)[:2], targets[:2], rtol=RTOL_SPRINGS)
+    assert_allclose(moved[2], 0.0, rtol=0.0, atol=ATOL_DIFFERENCE)
+
+
 @pytest.mark.parametrize('seen, share', [
     (np.nan, 1.0), (-0.5, MIN_APPROACH_RATIO), (0.1, MIN_APPROACH_RATIO), (0.7, 0.7), (3.0, 1.0)])
 def test_without_touch_joints_go_as_far_as_the_reach_seen_has_it(seen, share):

@@ -113,6 +113,7 @@ def random_states(rng, n, surface):
     values['patch_offsets'] = offsets(rng, n, patches)
     values['patch_links'] = rng.integers(0, LINKS, patches)
     values['patch_flags'] = rng.integers(0, 256, patches)
+    values['link_stiffness'] = np.abs(values['link_stiffness']) + np.eye(LINKS)
     values['worst_case'] = rng.integers(-1, 30, n)
     values['epsilon'] = np.full(n, np.nan)
     for name in ('capable', 'holds', 'quantitative', 'own_compliance'):
@@ -178,6 +179,18 @@ def test_indices_that_lead_past_the_end_are_refused(field, value):
     getattr(msg, field)[-1] = value
     with pytest.raises(ShapeError, match=field):
         conversions.contacts_from_msg(msg, LINKS)
+
+
+@pytest.mark.parametrize('stiffness', [0.0, -1.0])
+def test_a_link_that_bears_forces_without_a_stiffness_is_refused(stiffness):
+    rng = np.random.default_rng(4)
+    states = random_states(rng, 3, False)
+    link, owner = states.patch_links[-1], np.searchsorted(
+        states.patch_offsets, len(states.patch_links) - 1, side='right') - 1
+    states.link_stiffness[owner, link, link] = stiffness
+    msg = conversions.grasp_states_to_msg(states, random_configurations(rng, 3), RingHeader())
+    with pytest.raises(ShapeError, match='link_stiffness must be above 0'):
+        conversions.grasp_states_from_msg(msg)
 
 
 def test_integers_that_do_not_fit_the_wire_are_refused():
