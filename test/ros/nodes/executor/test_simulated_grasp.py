@@ -378,6 +378,7 @@ def test_the_example_of_picking_plans_and_carries_out(suite, tmp_path, capsys):
 @pytest.mark.nightly     # by day test_simulator_action, and test_sdh_driver over topics
 def test_a_trajectory_from_before_a_stop_is_not_followed(hand):
     """It may arrive later than the stop that was sent after it."""
+    assert wait_for(lambda: hand.joints)
     before = hand.joints[-1]
     target = np.array(before.position)
     target[6] += 0.3 if target[6] < 1.0 else -0.3
