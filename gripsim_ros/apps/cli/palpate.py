@@ -118,8 +118,8 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
     import numpy as np
 
     from ...core.errors import TaskError
-    from ...hardware.palpation.options import PalpationOptions
     from ...hardware.execution.plan import finger_plans, PlannedContact
+    from ...hardware.palpation.options import PalpationOptions
     from ...hardware.palpation.telling import (
         expected_error, grip_shares, most_telling, pressure_of_weakest, USELESS, weakest_squeeze)
     from ...hardware.sim.hand_model import hand_as_simulated
@@ -138,16 +138,19 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
         shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
         return weakest_squeeze(shares, values['touch_force']) if shares else float('inf')
 
-    def pressure_of(grasp: dict[str, Any]) -> float:
+    weakest = [weakest_of(grasp) for grasp in grasps]
+
+    def pressure_of(number: int) -> float:
+        grasp = grasps[number]
         forces = np.array([np.linalg.norm(one['closing_force']) for one in grasp['contacts']])
         # Grasps of other programs may not tell pressures; they come last.
         peaks = np.array([one.get('peak_pressure', np.inf) for one in grasp['contacts']])
-        return pressure_of_weakest(peaks, forces, weakest_of(grasp))
+        return pressure_of_weakest(peaks, forces, weakest[number])
 
-    def error_of(grasp: dict[str, Any]) -> float:
-        if np.isinf(weakest_of(grasp)):     # no finger presses
+    def error_of(number: int) -> float:
+        if np.isinf(weakest[number]):       # no finger presses
             return USELESS
-        given = given_grasp(grasp, hand.joint_names, 'the grasp')
+        given = given_grasp(grasps[number], hand.joint_names, 'the grasp')
         try:
             grip = prepare_grip_model(
                 believed, given.T_object_palm, given.trajectory[-1],
@@ -157,15 +160,15 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
         except TaskError:       # its fingers do not squeeze the object
             return USELESS
         return expected_error(grip, material.youngs_modulus, options, material.max_pressure,
-                              material.force_limit, weakest_of(grasp))
+                              material.force_limit, weakest[number])
 
-    order = sorted(range(len(grasps)), key=lambda k: pressure_of(grasps[k]))[:MOST_TRIED]
+    order = sorted(range(len(grasps)), key=pressure_of)[:MOST_TRIED]
 
     def tell(number: int, error: float) -> None:
         known = 'no modulus' if error == USELESS else f'the modulus to {error:.0%}'
         say(f'grasp {order[number] + 1} would tell {known}')
 
-    return order[most_telling([partial(error_of, grasps[k]) for k in order], tell)] + 1
+    return order[most_telling([partial(error_of, number) for number in order], tell)] + 1
 
 
 def _felt_material(believed: GraspObject, result: Any) -> Material:

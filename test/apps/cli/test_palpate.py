@@ -92,15 +92,20 @@ def executor():
     running.close()
 
 
+def file_with(grasps, chosen):
+    """Return a file like that of grasps, with others."""
+    several = grasps.parent / 'several.json'
+    several.write_text(json.dumps({**json.loads(grasps.read_text()), 'grasps': chosen}))
+    return several
+
+
 def test_the_first_grasp_that_tells_any_modulus_is_palpated(executor, grasps, tmp_path, capsys):
     """The ball's fingers held far apart squeeze nothing: that grasp tells none."""
     executor.status = Result.SUCCEEDED
     content = json.loads(grasps.read_text())
     useless = json.loads(json.dumps(content['grasps'][0]))
     useless['hand_pose']['position'][2] += 1.0
-    content['grasps'] = [useless, *content['grasps'] * 2]
-    several = grasps.parent / 'several.json'
-    several.write_text(json.dumps(content))
+    several = file_with(grasps, [useless, *content['grasps'] * 2])
     assert main(['palpate', str(several), '--json']) == 0
     written = capsys.readouterr()
     assert json.loads(written.out)['rank'] == 2
@@ -121,9 +126,7 @@ def test_grasps_that_press_least_are_looked_at_first_and_few_of_many(
         for contact in grasp_told['contacts']:
             contact['peak_pressure'] *= factor
     useless['hand_pose']['position'][2] += 1.0
-    content['grasps'] = [sharp, sharp, *content['grasps'], useless]
-    several = grasps.parent / 'sharp.json'
-    several.write_text(json.dumps(content))
+    several = file_with(grasps, [sharp, sharp, *content['grasps'], useless])
     assert main(['palpate', str(several), '--json']) == 0
     written = capsys.readouterr()
     assert json.loads(written.out)['rank'] == 3
@@ -140,9 +143,7 @@ def test_a_grasp_of_which_no_finger_presses_or_that_tells_no_pressure_comes_last
         contact['closing_force'] = contact['force'] = [0.0, 0.0, 0.0]
     for contact in foreign['contacts']:
         del contact['peak_pressure']
-    content['grasps'] = [idle, foreign, *content['grasps']]
-    several = grasps.parent / 'idle.json'
-    several.write_text(json.dumps(content))
+    several = file_with(grasps, [idle, foreign, *content['grasps']])
     assert main(['palpate', str(several), '--json']) == 0
     assert json.loads(capsys.readouterr().out)['rank'] > 1
 

@@ -4,8 +4,9 @@ Nodes beside a rim of the indenter: where it ends, or steps back, between two no
 A node stands for a square of the grid. Where the indenter ends within it, or goes on into the next
 one, whose node it does not meet, the node stands for what is pressed of both, and lies in the
 middle of that: a row of nodes along a rim, where a tilted link presses hardest, would be up to
-half a square too wide or too narrow. Beside a rim pressure grows to infinity, and nodes that each
-have an even one bear too little of it, by half a spacing's reach: their load is spread wider.
+half a square too wide or too narrow. Beside a rim pressure grows to infinity, and nodes, of which
+each has an even one, bear as if the indenter ended a fifth of a spacing sooner: their load is
+spread wider for that.
 """
 
 import numpy as np

@@ -274,9 +274,9 @@ def _depth_changes(controls: list[ContactControl], state: GraspState, targets: A
     """
     Return by how much each control is to come nearer (controls,) [m].
 
-    What is pressed in bulges elsewhere, and a slender body bends: each contact bears what all
-    press. Its depth counted here is at which it would bear alone as much, by the stiffness at
-    present; to bring it where the wanted force is, all move at once.
+    Contacts feel each other: the object bulges, sinks or bends elsewhere. The depth counted for
+    each is that at which it would bear as much if it were pressed alone, by the stiffness at
+    present, and the changes of all that bring these depths to the wanted forces are solved for.
     """
     bearing = np.array([control.bears(state.links) for control in controls])
     forces = bearing @ state.normal_forces
