@@ -31,6 +31,9 @@ TRIAL_BAND = 0.5
 MAX_INDENTATION_RATIO = 2.0
 #: Force of a first contact over the first guess [-]: it shows what the contacts can hold.
 TOUCH_FORCE_RATIO = 0.5
+#: Force of a contact over the first guess [-] below which it hardly touches: the minimal
+#: forces of such a state are those of a grasp without it.
+TRACE_FORCE_RATIO = 0.01
 #: Largest number of force reductions where a limit of pressure or torque is exceeded.
 MAX_FORCE_REDUCTIONS = 3
 #: Largest number of states in which the object slips out: pressed harder it may stay.
@@ -350,14 +353,19 @@ class Closing:
 
         Larger patches resist more torsion: where lower forces could not balance the loads
         any more, those of a state that does not hold yet are raised alone, within its limits.
+        Until each contact bears, none presses harder than a trial.
         """
-        if state.capable:
-            wanted = self.known.level.targets(minimal)
-            short = (self.known.lost_balance and state.margin < self._options.margin_band[0]
-                     and not exceeds_limits(state))
-            return self.known.level.raised(state.margin, forces, wanted) if short else wanted
-        tried = TRIAL_FORCES[min(self.known.trials, len(TRIAL_FORCES) - 1)]
-        return np.full(len(minimal), self._limits.holding_force * tried)
+        holding = self._limits.holding_force
+        tried = holding * TRIAL_FORCES[min(self.known.trials, len(TRIAL_FORCES) - 1)]
+        if not state.capable:
+            return np.full(len(minimal), tried)
+        wanted = self.known.level.targets(minimal)
+        if exceeds_limits(state):
+            return wanted
+        if forces.min() < TRACE_FORCE_RATIO * holding:
+            return np.minimum(wanted, tried)
+        short = self.known.lost_balance and state.margin < self._options.margin_band[0]
+        return self.known.level.raised(state.margin, forces, wanted) if short else wanted
 
     def _move_joints(self, state: GraspState, wanted: Array, forces: Array) -> None:
         """Move the joints towards wanted forces (controls,) [N]; first those without contact."""

@@ -146,6 +146,17 @@ def test_beyond_a_limit_forces_are_lowered_to_what_just_holds_however_they_are_s
     assert_allclose(wanted, np.full((2, 3), 0.5 * 4.0 / 1.25 * above))
 
 
+@pytest.mark.parametrize('trace, within', [(0.0, True), (4e-4, True), (0.05, False)])
+def test_until_each_contact_bears_no_finger_presses_harder_than_a_trial(hand, trace, within):
+    """What hardly touches bears no torsion, by which minimal forces come out far too large."""
+    closing = squeezing(hand)
+    state = state_of(hand, (0.05, 0.4, trace), (15.0, 15.0, 2.0), margin=0.01)
+    closing.answer(state)
+    assert not closing.done
+    wanted = np.array(list(closing.wanted_forces(state).values()))
+    assert (wanted <= 1.0).all() is np.bool_(within) and wanted.min() > 0.0
+
+
 @pytest.mark.parametrize('margin, growth', [(0.65, 2.0), (0.0, FORCE_GROWTH), (0.9, 1.3 / 0.9)])
 def test_forces_below_which_the_balance_was_lost_are_raised_alone(hand, margin, growth):
     forces = np.array([2.0, 2.2, 0.4])
