@@ -1,6 +1,6 @@
 """An object made ready for mechanics, and the contact problem of all patches on it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,8 +15,6 @@ from ..bodies import GraspObject
 from ..bodies.mesh import sum_by_label, unit_rows
 from ..errors import MeshError
 from ..hand import HandLink
-from ..numerics.kernels import njit
-from ..numerics.vec3 import load_vec3, subtract
 from .boundary_elements.body_compliance import BodyCompliance, MIN_SPACINGS
 from .boundary_elements.disk_cache import LazyCompliance
 from .boundary_elements.node_correction import NodeCorrection
@@ -30,7 +28,7 @@ from .contact.patch_resultants import (
 from .contact.warm_start import WarmStarts
 from .deformation.boussinesq import SurfaceLoads, surface_loads
 from .deformation.centre_shift import centre_shift
-from .deformation.deformed_surface import DeformedSurface, deform_surface
+from .deformation.deformed_surface import DeformedSurface, deform_surface, largest_way
 from .deformation.friction import least_friction
 from .deformation.volume import volume_and_centre
 from .edges import BodyEdges, edge_flags
@@ -170,14 +168,25 @@ class LoadedPatches:
     solution : ContactForces
         On all nodes.
     results : PatchResultants
-    links, flags : (p,) int
-        Link and flags of each.
+    links : (p,) int
+        Of each.
+    find_flags : callable
+        Returns the flags of each (p,); contacts that are found anew are not asked for theirs.
     """
 
     solution: ContactForces
     results: PatchResultants
     links: IntArray
-    flags: IntArray
+    find_flags: Callable[[], IntArray]
+
+    @cached_property
+    def flags(self) -> IntArray:
+        """Return the flags of each patch (p,)."""
+        return self.find_flags()
+
+    def flagged(self, flag: int) -> 'LoadedPatches':
+        """Return the same with one more flag for each."""
+        return replace(self, find_flags=lambda: self.flags | flag)
 
     @property
     def are_quantitative(self) -> bool:
@@ -272,19 +281,26 @@ def _passed(contact: ContactProblem) -> BoolArray:
 
 def _load(body: ElasticBody, contact: ContactProblem, layers: Mapping[int, LayerCompliance],
           compliance: BodyCompliance | None, loaded_shares: Array | None) -> LoadedPatches:
-    nodes, options = contact.nodes, body.options
-    solution = solve_contact_forces(nodes, body.modulus, layers, options.forces, compliance,
+    nodes = contact.nodes
+    solution = solve_contact_forces(nodes, body.modulus, layers, body.options.forces, compliance,
                                     loaded_shares)
     results = summarise_patches(nodes, solution, body.material.poisson_ratio, layers)
-    thickness, links = contact.thickness[results.rows], nodes.links[results.rows]
+    return LoadedPatches(solution, results, nodes.links[results.rows],
+                         lambda: _flags(body, contact, compliance, solution, results))
+
+
+def _flags(body: ElasticBody, contact: ContactProblem, compliance: BodyCompliance | None,
+           solution: ContactForces, results: PatchResultants) -> IntArray:
+    """Return the flags of loaded patches (p,)."""
+    thickness, links = contact.thickness[results.rows], contact.nodes.links[results.rows]
     flags = validity_flags(results, links, contact.flags[results.rows], thickness,
-                           body.extents(results.points, results.normals), options.validity)
+                           body.extents(results.points, results.normals), body.options.validity)
     if compliance is not None:
         flags = _body_flags(body, compliance, results, thickness, flags)
-        flags = edge_flags(body.edges, compliance, results, links, flags, solution, nodes,
+        flags = edge_flags(body.edges, compliance, results, links, flags, solution, contact.nodes,
                            None if contact.moved is None else contact.moved[results.rows])
         flags = _near_flags(results, links, flags)
-    return LoadedPatches(solution, results, links, flags)
+    return flags
 
 
 def _body_flags(body: ElasticBody, compliance: BodyCompliance, results: PatchResultants,
@@ -365,7 +381,7 @@ def _loads(body: ElasticBody, contact: ContactProblem, patches: LoadedPatches) -
 def largest_displacement(body: ElasticBody, surface: DeformedSurface,
                          patches: LoadedPatches) -> float:
     """Return how far a vertex or a node of the surface moved at most [m]."""
-    largest = _largest_way(body.mesh.vertices, surface.vertices)
+    largest = largest_way(body.mesh.vertices, surface.vertices)
     return max(largest, float(patches.results.indentations.max(initial=0.0)))
 
 
@@ -379,13 +395,3 @@ def is_way_told(body: ElasticBody, patches: LoadedPatches, way: float) -> bool:
     swings = way > MOST_SWING * float(patches.results.indentations.max(initial=0.0))
     return (not swings or patches.solution.correction is None
             or not body.compliance.errors.any())
-
-
-@njit(cache=True)
-def _largest_way(before: Array, after: Array) -> float:
-    """Return the largest distance between points ``(n, 3)`` and where they have moved to."""
-    largest = 0.0
-    for i in range(len(before)):
-        x, y, z = subtract(load_vec3(after, i), load_vec3(before, i))
-        largest = max(largest, x * x + z * z + y * y)   # as numpy's einsum adds them
-    return float(np.sqrt(largest))

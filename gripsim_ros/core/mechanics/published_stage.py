@@ -101,7 +101,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     surface = deform_body(body, contact, patches)
     moved = float(np.abs(surface.vertices - body.mesh.vertices).max())
     if not moved < body.radius:
-        through = replace(patches, flags=patches.flags | PATCH_THROUGH)
+        through = patches.flagged(PATCH_THROUGH)
         builder.set_patches(i, through, no_forces(grasp.count))
         return
     centre = surface.centre

@@ -119,7 +119,7 @@ def _evaluate(body: ElasticBody, hand: HandModel, contacts: ContactBatch, builde
     minimal = solve_in_space(space, wrenches, friction, options, explain=full)
     way = largest_displacement(body, surface, patches)
     if not is_way_told(body, patches, way):
-        patches = replace(patches, flags=patches.flags | PATCH_SWINGS)
+        patches = patches.flagged(PATCH_SWINGS)
     builder.set_patches(i, patches, minimal)
     builder.set(i, centre_of_mass_object=centre, volume_change=surface.volume_change,
                 strain_energy=patches.solution.strain_energy, max_displacement=way)

@@ -21,9 +21,9 @@ from .sampling_grid import GridSamples
 #: Fall of the depth from a node to the next, over the spacing, from which on a rim may be between;
 #: a steep flank is halved as if there were none. Fall that tells one side from the other [-].
 RIM_FALL, TOLD_FALL = 0.5, 2.0
-#: Halvings of the way between two nodes by which a rim is found, and least share of the fall from
-#: one to the other in the last of these parts: of a flank it is a sixteenth.
-HALVINGS, SUDDEN = 4, 0.5
+#: Times that the way between two nodes is quartered to find a rim, and least share of the fall
+#: from one to the other in the last of these parts: of a flank it is a sixteenth.
+QUARTERINGS, SUDDEN = 2, 0.5
 #: By how much wider the load of a node beside a rim is spread than over its own area [-]: at which
 #: a square punch of four to twenty nodes a side bears what theory says.
 RIM_SPREAD = 0.7
@@ -119,14 +119,16 @@ def _ways_to_rims(samples: GridSamples, own: IntArray, others: IntArray, indente
     before, after = samples.depths[own], floors
     least = 0.5 * (before + after)
     low, step = np.zeros(len(own)), 0.5
-    for _ in range(HALVINGS):
-        depths = _depths_at(samples, begins + (low + step)[:, None] * arms, slopes, indenter,
-                            T_object_indenter, way)
-        inside = depths > least
-        low = np.where(inside, low + step, low)
-        before = np.where(inside, depths, before)
-        after = np.where(inside, after, np.maximum(depths, floors))
-        step *= 0.5
+    for _ in range(QUARTERINGS):
+        tried = low + step * np.array([[0.5], [1.0], [1.5]])
+        depths = _depths_at(samples, (begins + tried[..., None] * arms).reshape(-1, 3),
+                            np.tile(slopes, 3), indenter, T_object_indenter, way).reshape(3, -1)
+        for found in (depths[1], np.where(depths[1] > least, depths[2], depths[0])):
+            inside = found > least
+            low = np.where(inside, low + step, low)
+            before = np.where(inside, found, before)
+            after = np.where(inside, after, np.maximum(found, floors))
+            step *= 0.5
     return low + step, before - after > SUDDEN * (samples.depths[own] - floors)
 
 

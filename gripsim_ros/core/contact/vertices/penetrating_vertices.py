@@ -12,7 +12,7 @@ import numpy as np
 
 from ...arrays import Array, IntArray
 from ...errors import ShapeError
-from ...transforms import apply, inverse
+from ...transforms import apply, cross, inverse
 from ..geometry.closest_point import closest_points, points_in_box
 from ..geometry.contact_mesh import ContactMesh
 from ..geometry.ray_casting import contains
@@ -136,9 +136,9 @@ def _shortest_ways(vertices: Array, target: ContactMesh,
 def barycentric_weights(corners: Array, points: Array) -> Array:
     """Return weights ``(k, 3)`` of points of triangles; a sliver's are those of an edge."""
     a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    normals = np.cross(b - a, c - a)
+    normals = cross(b - a, c - a)
     squared = np.einsum('ki,ki->k', normals, normals)
     safe = np.where(squared > 0.0, squared, 1.0)
-    v = np.einsum('ki,ki->k', np.cross(points - a, c - a), normals) / safe
-    w = np.einsum('ki,ki->k', np.cross(b - a, points - a), normals) / safe
+    v = np.einsum('ki,ki->k', cross(points - a, c - a), normals) / safe
+    w = np.einsum('ki,ki->k', cross(b - a, points - a), normals) / safe
     return np.stack([1.0 - v - w, v, w], axis=1)

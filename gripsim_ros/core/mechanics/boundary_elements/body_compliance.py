@@ -105,12 +105,18 @@ class BodyCompliance:
         places, counts = np.unique(self.points, axis=0, return_counts=True)
         return np.asarray(places[counts > 1])
 
+    @cached_property
+    def _has_errors(self) -> bool:
+        return bool(self.errors.any())
+
     def resolves(self, thickness: Array) -> BoolArray:
         """Return for each thickness [m] of the body if the nodes are dense enough for it."""
         return np.asarray(thickness) >= self.least_thickness
 
     def is_told(self, points: Array) -> BoolArray:
         """Return for each point (k, 3) [m] on the surface if errors about it are small enough."""
+        if not self._has_errors:
+            return np.ones(len(points), bool)
         nodes, _ = self.interpolation(points)
         return np.asarray(self.errors[nodes].mean(axis=1) <= MOST_ERROR)
 

@@ -242,3 +242,13 @@ def _smoothed(edges: IntArray, values: Array) -> Array:
     sums = sum_by_label(values[ends[:, 1]], ends[:, 0], len(values))
     counts = np.bincount(ends[:, 0], minlength=len(values))
     return 0.5 * (values + sums / np.maximum(counts, 1)[:, None])
+
+
+@njit(cache=True)
+def largest_way(before: Array, after: Array) -> float:
+    """Return the largest distance between points ``(n, 3)`` and where they have moved to."""
+    largest = 0.0
+    for i in range(len(before)):
+        x, y, z = subtract(load_vec3(after, i), load_vec3(before, i))
+        largest = max(largest, x * x + z * z + y * y)   # as numpy's einsum adds them
+    return float(np.sqrt(largest))
