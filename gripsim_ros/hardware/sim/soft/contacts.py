@@ -13,7 +13,7 @@ from ..world_model import node_name, SKIN, SoftMesh
 from .allowances import Allowances
 from .mesh_compliance import MeshCompliance, Press
 from .place import Place
-from .terrain import LEAST_BARRIER, Terrain
+from .terrain import Terrain
 from .touch import handed_over, MARGIN, Touch
 from .touch_shape import REACHES, TouchShape, TouchSurfaces
 
@@ -133,9 +133,8 @@ class SoftContacts:
     def _terrain(self, link: str, place: Place) -> Terrain:
         """Return where a link may touch the object; it is looked at anew where it moved."""
         terrain = self._terrains.get(link)
-        barrier = max((LEAST_BARRIER, *(touch.way for touch in self._touches.get(link, []))))
-        if terrain is None or not terrain.holds_at(place, barrier):
-            terrain = self._terrains[link] = self._surfaces.terrain(link, place, barrier)
+        if terrain is None or not terrain.holds_at(place):
+            terrain = self._terrains[link] = self._surfaces.terrain(link, place)
         return terrain
 
     def _place_at(self, link: str, data, contact: tuple[float, int]) -> Place:
@@ -164,7 +163,7 @@ class SoftContacts:
         gap = max(0.0, float(gaps @ touch.shares))
         sooner = shape.early - SKIN     # MuJoCo's distances are from the tetrahedra's skin
         way = max(0.0, touch.compliance * touch.force + gap + sooner - nearest)
-        touch.way, force = way, shape.law.force(way)
+        force = shape.law.force(way)
         yielded = (touch.compliance + touch.softness) * force
         missing = max(-MARGIN, way - gap - yielded + touch.lack - sooner)
         touch.depth += PACE * (missing - touch.depth)

@@ -17,30 +17,20 @@ AROUND_LOW = 5
 LEAST_COSINE, MOST_SLIDE = 0.99985, 1e-3
 #: How far the terrain's middle may be from a contact [m].
 MOST_ASIDE = 0.03
-#: Least rise of the gap between two places [m], and how many times as much or as little a link may
-#: be pressed in as when they were looked for.
-LEAST_BARRIER, MOST_GROWTH = 5e-5, 2.0
 
 
 @dataclass(frozen=True, eq=False)
 class Terrain:
-    """
-    Where a link (n, 3) [m] may touch an object near a place, the first touch first.
-
-    Between two that are near each other the gap rises by ``barrier`` [m] at least: what is
-    pressed in deeper than it rises is one contact.
-    """
+    """Where a link (n, 3) [m] may touch an object near a place, the first touch first."""
 
     place: Place
     lows: Array
-    barrier: float = LEAST_BARRIER
 
-    def holds_at(self, place: Place, barrier: float) -> bool:
+    def holds_at(self, place: Place) -> bool:
         """Return whether link and object still face each other as they did, near a place."""
         return (self.place.slides_to(place) < MOST_SLIDE
                 and self.place.is_turned_as(place, LEAST_COSINE)
-                and bool(np.linalg.norm(self.place.flat(place.on_link)) < MOST_ASIDE)
-                and 1.0 / MOST_GROWTH < barrier / self.barrier < MOST_GROWTH)
+                and bool(np.linalg.norm(self.place.flat(place.on_link)) < MOST_ASIDE))
 
     def nearest(self, positions: Array) -> NDArray[np.intp]:
         """Return which low is nearest to positions (k, 3) on the link (k,)."""
@@ -53,13 +43,12 @@ class Terrain:
         return np.concatenate([self.lows[[number]], np.delete(self.lows, number, axis=0)])
 
 
-def separate_lows(gaps: Array, barrier: float, near: float = np.inf) -> NDArray[np.intp]:
+def separate_lows(gaps: Array, barrier: float) -> NDArray[np.intp]:
     """
     Return where a gap (n, n) is least, the least first, as numbers of its raveled nodes.
 
-    Between two of them that are ``near`` [nodes] it rises along a straight line by ``barrier``
-    [m] at least over the shallower, between others by ``LEAST_BARRIER``; where there is no surface
-    it is inf. Between convex surfaces there is one.
+    Between two of them it rises along a straight line by ``barrier`` [m] at least over the
+    shallower; where there is no surface it is inf. Between convex surfaces there is one.
     """
     finite = np.where(np.isfinite(gaps), gaps, np.inf)
     least = np.flatnonzero((finite == minimum_filter(finite, AROUND_LOW, mode='nearest'))
@@ -68,16 +57,10 @@ def separate_lows(gaps: Array, barrier: float, near: float = np.inf) -> NDArray[
         return np.array([gaps.size // 2])
     found: list[int] = []
     for low in least[np.argsort(finite.ravel()[least], kind='stable')]:
-        if all(_highest_between(finite, other, low) - finite.ravel()[low]
-               >= (barrier if _apart(other, low, len(gaps)) < near else LEAST_BARRIER)
+        if all(_highest_between(finite, other, low) - finite.ravel()[low] >= barrier
                for other in found):
             found.append(int(low))
     return np.array(found)
-
-
-def _apart(first: int, last: int, side: int) -> float:
-    """Return how far two nodes of a lattice are apart [nodes]."""
-    return float(np.hypot(*(np.array(divmod(first, side)) - divmod(last, side))))
 
 
 def _highest_between(gaps: Array, first: int, last: int) -> float:

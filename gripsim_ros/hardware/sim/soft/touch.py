@@ -35,8 +35,6 @@ class Touch:
     compliance: float = 0.0
     softness: float = 0.0
     depth: float = 0.0
-    #: How far the true surfaces are pressed into each other [m].
-    way: float = 0.0
     #: What the body yields farther away beyond what tetrahedra do [m].
     lack: float = 0.0
     #: By how much the depth grows along the surface, in the frame of the link (3,) [-].

@@ -30,8 +30,8 @@ CLOSER = 1.5
 #: near as the nearest [m], if they are more than so many.
 ALIKE, FEW = 2e-5, 9
 #: Half width [m] and nodes along a side of the lattice on which places are sought where a link
-#: touches.
-FAR, FAR_SIDE = 0.065, 87
+#: touches, and how much the gap rises between two of them at least [m].
+FAR, FAR_SIDE, BARRIER = 0.065, 87, 5e-5
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,12 @@ class TouchSurfaces:
         self._nodes = soft.nodes[used]
         self._tetrahedra = ContactMesh(TriangleMesh(self._nodes, faces.reshape(-1, 3)))
 
-    def terrain(self, link: str, place: Place, barrier: float) -> Terrain:
-        """
-        Return where a link may touch the object round a place.
-
-        Between places that one law reaches the gap rises by ``barrier`` [m] at least.
-        """
+    def terrain(self, link: str, place: Place) -> Terrain:
+        """Return the gap of a link and the object far round a place, and where it is least."""
         flat, _ = lattice(FAR, FAR_SIDE)
         gaps = self._true_gaps(link, place, flat).reshape(FAR_SIDE, FAR_SIDE)
-        lows = flat[separate_lows(gaps, barrier, WIDTH * REACHES[1] / (2.0 * FAR) * FAR_SIDE)]
-        return Terrain(place, place.on_link + lows @ place.link_frame[:2], barrier)
+        lows = flat[separate_lows(gaps, BARRIER)]
+        return Terrain(place, place.on_link + lows @ place.link_frame[:2])
 
     def shape(self, link: str, place: Place, reach: float, lows: Array | None = None
               ) -> TouchShape:

@@ -41,15 +41,6 @@ def test_a_ripple_is_no_other_place(rise, count):
     assert len(at(two(0.022, rise))) == count
 
 
-@pytest.mark.parametrize('apart, count', [(0.016, 1), (0.03, 2)])
-def test_what_is_pressed_in_deeper_than_the_gap_rises_is_one_place_as_far_as_a_law_reaches(
-        apart, count):
-    near = 0.02 / (LINE[1] - LINE[0])
-    gaps = two(apart, 2.0 * BARRIER)
-    assert len(separate_lows(gaps, BARRIER, near)) == 2
-    assert len(separate_lows(gaps, 4.0 * BARRIER, near)) == count
-
-
 def test_what_is_no_surface_parts_places():
     gaps = two(0.022, 0.0)
     gaps[:, SIDE // 2] = np.inf
@@ -70,11 +61,9 @@ def test_points_are_of_the_nearest_place_however_far_above_it():
     np.testing.assert_array_equal(terrain.from_low(1), lows[[1, 0, 2]])
 
 
-@pytest.mark.parametrize('turn, slide, growth, holds', [
-    (0.0, 0.0, 1.0, True), (0.01, 5e-4, 1.5, True), (0.03, 0.0, 1.0, False),
-    (0.0, 2e-3, 1.0, False), (0.0, 0.0, 3.0, False), (0.0, 0.0, 0.4, False)])
-def test_a_terrain_holds_until_link_and_object_move_or_press_harder(turn, slide, growth, holds):
+@pytest.mark.parametrize('turn, slide, holds', [
+    (0.0, 0.0, True), (0.01, 5e-4, True), (0.03, 0.0, False), (0.0, 2e-3, False)])
+def test_a_terrain_holds_until_link_and_object_move(turn, slide, holds):
     frame = np.array([[np.cos(turn), 0.0, np.sin(turn)], [0.0, 1.0, 0.0],
                       [-np.sin(turn), 0.0, np.cos(turn)]])
-    terrain = Terrain(place(), np.zeros((1, 3)), BARRIER)
-    assert terrain.holds_at(place((slide, 0.0, 0.0), frame), growth * BARRIER) == holds
+    assert Terrain(place(), np.zeros((1, 3))).holds_at(place((slide, 0.0, 0.0), frame)) == holds
