@@ -110,7 +110,7 @@ def test_each_pad_has_texels_on_its_link(hand):
 def test_the_first_ranked_grasp_is_held_with_the_planned_forces(text, by_touch, tmp_path):
     hand = propose_hand(box_hands.write_urdf(tmp_path, HANDS[text]), tmp_path / 'own.yaml').hand
     body = GraspObject(shapes.box((0.04, 0.03, 0.05), 0.006), Material(1e6, 0.45, 800.0, 0.6))
-    grasp = plan_by_half_spaces(body, hand=hand, hypotheses=8, count=1).grasps[0]
+    grasp = plan_by_half_spaces(body, hand=hand, hypotheses=16, count=1).grasps[0]
     found = hold(hand, body, grasp)
     assert found.held and found.shift < 5e-3, found
     wishes = Wishes(lift_height=0.04, by_touch=by_touch)

@@ -31,6 +31,9 @@ REST_SPEED = 0.002
 PRESSES = 0.01
 #: Corrections of the grip until the joints exert its torques where the object has given way.
 PRESS_STEPS = 4
+#: Share of friction without which an object must be borne, all the way from the open hand [-]:
+#: friction is known no better, and what takes all of it is lost as often as not.
+FRICTION_RESERVE = 0.05
 #: Way of the object beyond which it counts as lost [m].
 MAX_PUSH = 0.02
 #: Time in which a load grows, and after which its effect is looked at [s].
@@ -66,7 +69,7 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     dynamics : ClosingDynamics
     loads : (c, 9) float, optional
         Load cases (see ``grasp_map.load_cases``) that the closed hand is to bear, without
-        the ground.
+        the ground, and with ``FRICTION_RESERVE`` less of friction.
     spin_radius : float, optional
         At which friction resists the turn about a contact's normal [m].
 
@@ -74,24 +77,33 @@ def predict_closing_motion(grasp_object: GraspObject, hand: HandModel, task: Tas
     -------
     ClosingMotion
     """
-    moving = close_on(grasp_object, hand, task, T_object_palm, rows, grip, dynamics, spin_radius)
+    def closed(friction_share: float) -> MovingObject:
+        return close_on(grasp_object, hand, task, T_object_palm, rows, grip, dynamics,
+                        spin_radius, friction_share)
+    moving = closed(1.0)
     moved, way = moving.T_object_moved, _way(moving, grasp_object)
-    pressing = int((moving.normal_forces > PRESSES).sum())
-    return ClosingMotion(
-        moved, way, _angle(moved),
-        _lost_time(hand, moving.touched) * dynamics.time_step,
-        bool(_speed(moving, _radius(grasp_object)) < REST_SPEED and pressing > 1),
-        None if loads is None else bears_loads(
-            moving, grasp_object, _pressed(moving, hand, rows[-1], grip, dynamics), loads))
+    rests = (_speed(moving, _radius(grasp_object)) < REST_SPEED
+             and int((moving.normal_forces > PRESSES).sum()) > 1)
+    bears = None
+    if loads is not None:
+        slippery = closed(1.0 - FRICTION_RESERVE)
+        bears = bears_loads(slippery, grasp_object,
+                            _pressed(slippery, hand, rows[-1], grip, dynamics), loads)
+    return ClosingMotion(moved, way, _angle(moved),
+                         _lost_time(hand, moving.touched) * dynamics.time_step, bool(rests), bears)
 
 
 def close_on(grasp_object: GraspObject, hand: HandModel, task: Task, T_object_palm: Array,
              rows: Array, grip: Array, dynamics: ClosingDynamics,
-             spin_radius: float = SPIN_RADIUS) -> MovingObject:
-    """Return an object when a hand has its grip; parameters are ``predict_closing_motion``'s."""
+             spin_radius: float = SPIN_RADIUS, friction_share: float = 1.0) -> MovingObject:
+    """
+    Return an object when a hand has its grip; parameters are ``predict_closing_motion``'s.
+
+    But ``friction_share``: friction over that of the object's material [-].
+    """
     ground, weight = _ground(grasp_object, task, T_object_palm)
     moving = MovingObject(grasp_object, hand, T_object_palm, rows[0], dynamics, ground,
-                          spin_radius)
+                          spin_radius, friction_share)
     moving.wrench = weight
     moving.follow(along(rows, max(1, round(dynamics.closing_time / dynamics.time_step))))
     squeeze(moving, rows[-1], grip, dynamics)

@@ -58,6 +58,8 @@ class MovingObject:
         Without it the object floats.
     spin_radius : float, optional
         At which friction resists the turn about a contact's normal [m].
+    friction_share : float, optional
+        Friction over that of the object's material [-].
 
     Attributes
     ----------
@@ -74,10 +76,11 @@ class MovingObject:
 
     def __init__(self, grasp_object: GraspObject, hand: HandModel, T_object_palm: Array,
                  joints: Array, dynamics: ClosingDynamics, ground: Ground = NO_GROUND,
-                 spin_radius: float = SPIN_RADIUS) -> None:
+                 spin_radius: float = SPIN_RADIUS, friction_share: float = 1.0) -> None:
         mass = grasp_object.mass_properties
         self._body = Body(mass.mass, np.array(mass.inertia), np.array(mass.centre_of_mass),
-                          grasp_object.material.friction, distance_band(grasp_object.mesh))
+                          friction_share * grasp_object.material.friction,
+                          distance_band(grasp_object.mesh))
         self._hand, self._fingers, self._ground = hand, _fingers(hand), ground
         self._resistance = Resistance(dynamics.drag, dynamics.joint_damping, dynamics.stiffness,
                                       spin_radius, dynamics.time_step)

@@ -8,6 +8,7 @@ import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.planning import Task
+from gripsim_ros.core.planning.moving_object import closing_motion
 from gripsim_ros.core.planning.moving_object.closing_motion import (
     bears_loads, close_on, predict_closing_motion, pressing_command)
 from gripsim_ros.core.planning.ranked_grasp import (
@@ -60,6 +61,19 @@ def test_loads_are_borne_up_to_what_friction_holds(hand):
     assert not motion(hand, MIDDLE, share=0.27, squeeze=0.03, loads=loads(2.0 * limit)).bears
     # Fingers that touch and do not press let it go.
     assert motion(hand, MIDDLE, share=0.27, loads=loads(0.1 * limit)).bears is False
+
+
+def test_what_takes_all_of_the_friction_is_not_borne(hand, monkeypatch):
+    def borne(acceleration):
+        return motion(hand, MIDDLE, share=0.27, squeeze=0.03, loads=loads(acceleration)).bears
+    low, high = 0.5, 500.0
+    with monkeypatch.context() as without:
+        without.setattr(closing_motion, 'FRICTION_RESERVE', 0.0)
+        assert borne(low) and not borne(high)
+        while high > 1.01 * low:
+            middle = np.sqrt(low * high)
+            low, high = (middle, high) if borne(middle) else (low, middle)
+    assert not borne(low) and borne(0.9 * low)
 
 
 #: Where a hand holds a ring of 70 mm by three fingertips; the joints' ends and grip [rad].
