@@ -72,6 +72,9 @@ class ContactSet:
     rocking_stiffness : (k, 2) float
         Springs of each patch against an object that tilts on it; see ``rocking_springs``.
         Without rows tilting meets no moment.
+    cross_stiffness : (k, k) float
+        By which the normal force of each changes with the way of another [N/m]; the diagonal
+        does not count. Without it contacts know nothing of each other.
 
     Raises
     ------
@@ -91,12 +94,14 @@ class ContactSet:
     passive: BoolArray = shaped('k')
     rocking: Array = shaped('k', 2, 6, default=None)                # by __post_init__
     rocking_stiffness: Array = shaped('k', 2, default=None)
+    cross_stiffness: Array = shaped('k', 'k', default=None)
 
     def __post_init__(self) -> None:
         """Check every field."""
         count = len(np.atleast_1d(self.friction_radii))
         for name, (_, *others) in shapes_of(ContactSet).items():
-            shape, given = (count, *map(int, others)), getattr(self, name)
+            shape = (count, *(count if size == 'k' else int(size) for size in others))
+            given = getattr(self, name)
             rows = np.zeros(shape) if given is None else np.asarray(
                 given, bool if name == 'passive' else float, order='C')
             if rows.shape != shape:
@@ -153,4 +158,5 @@ class ContactSet:
         chosen = object.__new__(ContactSet)
         # Rows of what was checked need no check.
         vars(chosen).update({item.name: getattr(self, item.name)[rows] for item in fields(self)})
+        vars(chosen)['cross_stiffness'] = chosen.cross_stiffness[:, rows]
         return chosen

@@ -150,7 +150,7 @@ def contact_set(body: ElasticBody, hand: HandModel, patches: LoadedPatches) -> C
         patches.links, results.magnitudes, body.material.force_limit))
     return ContactSet(
         **{name: getattr(results, name) for name in _SHARED},
-        max_normal_forces=most,
+        max_normal_forces=most, cross_stiffness=results.stiffness,
         passive=~np.any(hand.moves_link[patches.links], axis=1))
 
 
@@ -167,7 +167,8 @@ def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPat
 def _relative_force_change(grasp: ContactSet, centre: Array, shift: Array) -> float:
     """Return by how much of itself a normal force changes as the object settles by a shift."""
     motions = shift[:3] + cross(shift[3:], grasp.points - centre)
-    changes = (motions * grasp.normals).sum(axis=1) * grasp.normal_stiffness
+    ways, between = (motions * grasp.normals).sum(axis=1), grasp.cross_stiffness
+    changes = (grasp.normal_stiffness - np.diag(between)) * ways + between @ ways
     forces = np.maximum(grasp.normal_forces, 1e-12 * grasp.normal_forces.max(initial=1.0))
     return float(np.abs(changes / forces).max())
 

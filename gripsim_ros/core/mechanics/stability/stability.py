@@ -22,6 +22,9 @@ from .margin import grow_load, judge_load_cases
 
 #: Displacement of an object that has not moved: no friction acts.
 AT_REST = np.zeros(6)
+#: Times at most that contacts take note of each other's ways, and change of the ways over the
+#: largest from which on that is enough [-].
+NOTES, NOTED = 12, 0.01
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,8 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
 
     For every wrench the object's quasi-static equilibrium is solved from the simulated
     state: a normal force changes with the normal displacement and never pulls, a
-    tangential one is a spring that slips on the soft finger's friction ellipsoid.
+    tangential one is a spring that slips on the soft finger's friction ellipsoid. On the way to
+    its rest without load contacts feel each other's ways, too (``cross_stiffness``).
 
     Parameters
     ----------
@@ -138,13 +142,15 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
     wrenches, friction = checked_array(wrenches, 'wrenches', 'c', 6), checked_friction(friction)
     if patches.count == 0:
         return StabilityVerdict(False, 0.0, 0 if len(wrenches) else -1, 0.0, np.zeros(6))
-    grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
+    simulated, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled,
+                                       torques)
     start = settled * unit
+    grasp = _noting_each_other(simulated, start, patches.cross_stiffness)
     rest, holds, margin, worst = judge_load_cases(
         wrenches / unit, grasp, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
     return StabilityVerdict(bool(holds), float(margin), int(worst),
-                            _residual(grasp, start, patches), (rest - start) / unit)
+                            _residual(simulated, start, patches), (rest - start) / unit)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,6 +205,7 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     wrench, friction = checked_array(wrench, 'wrench', 6), checked_friction(friction)
     grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
     x = settled * unit
+    grasp = _noting_each_other(grasp, x, patches.cross_stiffness)
     equilibrium.solve_load_case(x, np.zeros(6), grasp)
     shift = x.copy()
     share = equilibrium.solve_load_case(x, wrench / unit, grasp)
@@ -265,6 +272,34 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
     grasp = (contacts, np.ascontiguousarray(patches.max_normal_forces), friction, limits,
              float(options.tolerance))
     return grasp, unit
+
+
+def _noting_each_other(grasp: equilibrium.GraspStiffness, start: Array, cross: Array
+                       ) -> equilibrium.GraspStiffness:
+    """
+    Return a grasp whose normal springs begin as the others' ways to its rest have them.
+
+    Its rest without load is then that of contacts which feel each other (``cross``, (k, k)),
+    found by taking note of the ways again and again: each note changes them by some twentieth of
+    the one before. Where changes grow, or no rest is found, the grasp is as it was.
+    """
+    (motion, action, starts, stiffness), *others = grasp
+    between = cross - np.diag(np.diag(cross))
+    noted, ways, least = grasp, np.zeros(len(starts)), np.inf
+    for _ in range(NOTES if between.any() else 0):
+        begins, rest = starts.copy(), start.copy()
+        begins[:, 0] -= between @ ways
+        noted = ((motion, action, begins, stiffness), *others)
+        if not np.isfinite(equilibrium.solve_load_case(rest, np.zeros(6), noted)):
+            return grasp
+        before, ways = ways, motion[:, 0, :6] @ (rest - start)
+        change = float(np.abs(ways - before).max())
+        if change > least:
+            return grasp
+        if change <= NOTED * np.abs(ways).max():
+            break
+        least = change
+    return noted
 
 
 def _residual(grasp: equilibrium.GraspStiffness, start: Array, patches: ContactSet) -> float:

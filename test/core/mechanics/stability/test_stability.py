@@ -454,3 +454,26 @@ def test_wrenches_and_friction_out_of_range_are_refused():
 
 def test_a_patch_set_without_rows_is_one_of_no_patches():
     assert isinstance(ring(0), ContactSet) and ring(0).count == 0
+
+
+@pytest.mark.parametrize('between', [-1500.0, 0.0, 2000.0, 3500.0])
+def test_a_pinch_comes_to_rest_as_contacts_that_feel_each_other_let_it(between):
+    """One of two opposite fingers presses more: N1 - (k - c) s = N2 + (k - c) s."""
+    forces, own = np.array([3.0, 2.6]), 5000.0
+    patches = replace(      # the diagonal does not count
+        pinch(forces, friction_radius=0.004, normal_stiffness=own),
+        cross_stiffness=np.array([[77.0, between], [between, -77.0]]))
+    shift = (forces[0] - forces[1]) / (2.0 * (own - between))
+    verdict = judge_stability(patches, pull([0.0, 0.0, 1.0], 0.1), ORIGIN, 0.5)
+    assert verdict.holds
+    assert_allclose(verdict.shift, [-shift, 0, 0, 0, 0, 0], rtol=0.02, atol=1e-9)
+    at_rest = find_equilibrium(patches, np.zeros(6), ORIGIN, 0.5)
+    assert_allclose(at_rest.forces @ [1.0, 0.0, 0.0], 2.8 * np.array([-1.0, 1.0]), rtol=0.01)
+
+
+@pytest.mark.parametrize('between', [-1e5, -6e3])
+def test_contacts_whose_effect_on_each_other_has_no_rest_are_as_if_alone(between):
+    patches = pinch(np.array([3.0, 2.6]), friction_radius=0.004)
+    alone, coupled = (judge_stability(one, pull([0.0, 0.0, 1.0], 0.1), ORIGIN, 0.5) for one in (
+        patches, replace(patches, cross_stiffness=between * (1.0 - np.eye(2)))))
+    assert_array_equal(coupled.shift, alone.shift)
