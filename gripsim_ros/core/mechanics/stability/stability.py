@@ -283,13 +283,13 @@ def _noting_each_other(grasp: equilibrium.GraspStiffness, start: Array, cross: A
     found by taking note of the ways again and again: each note changes them by some twentieth of
     the one before. Where changes grow, or no rest is found, the grasp is as it was.
     """
-    (motion, action, starts, stiffness), *others = grasp
+    (motion, action, starts, stiffness), most, friction, limits, tolerance = grasp
     between = cross - np.diag(np.diag(cross))
     noted, ways, least = grasp, np.zeros(len(starts)), np.inf
     for _ in range(NOTES if between.any() else 0):
         begins, rest = starts.copy(), start.copy()
         begins[:, 0] -= between @ ways
-        noted = ((motion, action, begins, stiffness), *others)
+        noted = (motion, action, begins, stiffness), most, friction, limits, tolerance
         if not np.isfinite(equilibrium.solve_load_case(rest, np.zeros(6), noted)):
             return grasp
         before, ways = ways, motion[:, 0, :6] @ (rest - start)
