@@ -70,7 +70,6 @@ class Palpation(GraspExecution):
         self._forces: list[float] = []
         self._readings: list[tuple[Array, float]] = []
         self._levels, self._level, self._rises = np.zeros(0), 0, True
-        self._pressed = 0.0         # largest force [N] that was aimed at
         self._rest_from: float | None = None
         self._begun_with = 0.0      # force of the grip [N] until it is let go of to the aim
         self._beyond = 0            # measurements in a row with too much force
@@ -152,7 +151,7 @@ class Palpation(GraspExecution):
             before = float(self._levels[-1])
         else:
             self._note_danger()
-        self._levels = self.policy.levels(self.modulus, before, self._pressed)
+        self._levels = self.policy.levels(self.modulus, before)
         self._level, self._rises, self._rows, self._forces = 0, True, [], []
         self._begun_with = self._squeeze.felt(measured)
         self._aim(measured)
@@ -167,9 +166,7 @@ class Palpation(GraspExecution):
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []
-        force = float(self._levels[self._level])
-        self._pressed = max(self._pressed, force)
-        self._squeeze.aim(force, measured)
+        self._squeeze.aim(float(self._levels[self._level]), measured)
 
     def _read(self, measured: Measurement) -> None:
         """Keep what is measured in the second half of a rest."""
@@ -198,7 +195,7 @@ class Palpation(GraspExecution):
         risen = self._risen
         return self.policy.may_rise(
             float(self._levels[self._level + 1]), self.model.way(risen.joints), risen.forces,
-            self._pressed, lambda: self.policy.estimate([*self.squeezes, risen]))
+            lambda: self.policy.estimate([*self.squeezes, risen]))
 
     @property
     def _risen(self) -> FeltSqueeze:
@@ -214,8 +211,9 @@ class Palpation(GraspExecution):
                 self._judge_closing(measured)
                 return self._fail(Status.MISSED_CONTACT, str(error))
         if self.modulus is not None and self.policy.ends(self.modulus):
-            self._squeeze.notes.append('any squeeze that tells more presses harder than the '
-                                       'object bears')
+            if not self.policy.is_surely_beyond(self.modulus):
+                self._squeeze.notes.append('any squeeze that tells more presses harder than the '
+                                           'object bears')
             return self._end_palpation(measured)
         if len(self.squeezes) < self._wanted:
             self._level, self._rises = 0, False
@@ -227,8 +225,7 @@ class Palpation(GraspExecution):
         if self.modulus is not None and self.policy.is_beyond(self.modulus):
             self._squeeze.notes.append(
                 f'what was felt fits an object of {self.modulus.best:.2g} Pa best, stiffer than '
-                f'the {self.palpation.most_modulus:.2g} Pa that it is said to have at most: it '
-                'was pressed no harder')
+                f'the {self.palpation.most_modulus:.2g} Pa that it is said to have at most')
         self._judge_closing(measured)
         self.message = '; '.join(self._squeeze.notes)
         return self._finish(measured)

@@ -168,19 +168,27 @@ class SqueezePolicy:
         """Return whether what was felt is at least as stiff as it is said to be at most."""
         return felt.best >= self.options.most_modulus
 
+    def is_surely_beyond(self, felt: FeltModulus) -> bool:
+        """Return whether even the softest object that agrees is as stiff as that."""
+        return felt.is_bound and felt.youngs_modulus >= self.options.most_modulus
+
     def ends(self, felt: FeltModulus) -> bool:
-        """Return whether any squeeze that tells more damages the softest object that agrees."""
-        return self.unharmed(felt.youngs_modulus) < self.least
+        """
+        Return whether no squeeze is to follow.
+
+        It is stiffer than was said, or what tells more damages the softest object that agrees.
+        """
+        return self.is_surely_beyond(felt) or self.unharmed(felt.youngs_modulus) < self.least
 
     # -- the next squeeze ------------------------------------------------------------
 
     def wanted(self, felt: FeltModulus | None, made: int) -> int:
         """Return how many squeezes there will be, by what was felt of those that were made."""
         asked = self.options.squeezes
-        too_stiff = felt is not None and felt.is_bound and not self.is_beyond(felt)
+        too_stiff = felt is not None and felt.is_bound
         return MORE_SQUEEZES * asked if too_stiff and made >= asked else asked
 
-    def levels(self, felt: FeltModulus | None, before: float, pressed: float) -> Array:
+    def levels(self, felt: FeltModulus | None, before: float) -> Array:
         """
         Return the forces (n,) of the next squeeze, rising.
 
@@ -190,13 +198,11 @@ class SqueezePolicy:
             By the squeezes before.
         before : float
             Largest force that the last of them was to reach.
-        pressed : float
-            Largest force that was aimed at until now.
         """
-        top = max(self._largest(felt, before, pressed), self.least)
+        top = max(self._largest(felt, before), self.least)
         return np.linspace(max(LOWEST_SHARE * top, self.lowest), top, self.options.levels)
 
-    def _largest(self, felt: FeltModulus | None, before: float, pressed: float) -> float:
+    def _largest(self, felt: FeltModulus | None, before: float) -> float:
         """Return the largest force of the next squeeze, by what has been felt."""
         options = self.options
         if felt is None:
@@ -206,13 +212,12 @@ class SqueezePolicy:
         stiffest, growth = felt.best, BOUND_GROWTH
         if not felt.is_bound:
             stiffest, growth = felt.stiffest, options.force_growth
-        most = pressed if self.is_beyond(felt) else growth * before
         way = options.most_strain * self.model.width
-        return min(options.most_force, most, self.harmless(min(stiffest, MODULI[-1])),
-                   self.unharmed(felt.stiffest),
+        return min(options.most_force, growth * before,
+                   self.harmless(min(stiffest, MODULI[-1])), self.unharmed(felt.stiffest),
                    float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
 
-    def may_rise(self, after: float, ways: Array, forces: Array, pressed: float,
+    def may_rise(self, after: float, ways: Array, forces: Array,
                  estimate: Callable[[], FeltModulus]) -> bool:
         """
         Return whether a squeeze may go on to its next force.
@@ -223,8 +228,6 @@ class SqueezePolicy:
             That force.
         ways, forces : (k,) float
             Of its rests until now, ways from anywhere on [m].
-        pressed : float
-            As of ``levels``, those of this squeeze, too.
         estimate : callable
             Returns the modulus by all that was felt until now.
         """
@@ -238,8 +241,7 @@ class SqueezePolicy:
             felt = estimate()
         except TaskError:
             return True
-        return after <= self.unharmed(felt.stiffest) and not (
-            self.is_beyond(felt) and after > pressed)
+        return after <= self.unharmed(felt.stiffest) and not self.is_surely_beyond(felt)
 
     def _goes_too_far(self, after: float, ways: Array, forces: Array) -> bool:
         """Return whether a force would take the fingers farther than they may go."""

@@ -77,12 +77,11 @@ def foretell(policy: SqueezePolicy, modulus: float) -> FeltModulus | None:
     model, options = policy.model, policy.options
     resolution = model.way_resolution(model.touching, options.joint_resolution)
     rises: list[Rise] = []
-    felt, before, pressed = None, 0.0, 0.0
+    felt, before = None, 0.0
     while len(rises) < policy.wanted(felt, len(rises)):
-        levels = policy.levels(felt, before, pressed)
-        risen = _rise(policy, levels, model.way_at(modulus, levels), resolution, rises, pressed)
-        rises.append(risen)
-        before, pressed = float(levels[-1]), max(pressed, float(risen.forces[-1]))
+        levels = policy.levels(felt, before)
+        rises.append(_rise(policy, levels, model.way_at(modulus, levels), resolution, rises))
+        before = float(levels[-1])
         try:
             felt = policy.estimate_rises(rises)
         except TaskError:
@@ -94,13 +93,12 @@ def foretell(policy: SqueezePolicy, modulus: float) -> FeltModulus | None:
 
 
 def _rise(policy: SqueezePolicy, levels: Array, ways: Array, resolution: float,
-          before: list[Rise], pressed: float) -> Rise:
+          before: list[Rise]) -> Rise:
     """Return the part of a squeeze over levels (n,) [N], at ways (n,) [m], that is made."""
     risen = Rise(ways[:1], levels[:1], resolution)
     for count in range(1, len(levels)):
         if not policy.may_rise(
                 float(levels[count]), risen.ways, risen.forces,
-                max(pressed, float(risen.forces[-1])),
                 lambda made=risen: policy.estimate_rises([*before, made])):
             break
         risen = Rise(ways[:count + 1], levels[:count + 1], resolution)

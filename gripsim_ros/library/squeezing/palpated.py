@@ -91,8 +91,8 @@ class FeltModulus:
     doubt : float
         Standard error of the best modulus' logarithm, that of a bound, too [-].
     stiffest : float
-        Largest modulus of the table, and that is thought possible, which agrees with what was felt
-        by 95 %; the best where that is more [Pa].
+        Largest modulus of the table that agrees with what was felt by 95 %, none that is thought
+        impossible unless the best is [Pa].
     """
 
     youngs_modulus: float
@@ -146,7 +146,8 @@ def estimate_modulus(model: GripModel, squeezes: Sequence[FeltSqueeze],
     ``most_modulus`` cuts off what is believed, not what was measured: the best modulus and the
     error of ways are those of the squeezes alone, though a belief that ends there has less
     spread. Moduli above it agree no longer, so that of two that fit the squeezes the lower can be
-    told, and surfaces are not asked there. A best one that is not below it is told as a bound.
+    told, and surfaces are not asked there. A best one that is not below it is told as a bound,
+    and nothing is cut off: what was felt speaks against it.
     """
     used = [one for one in squeezes if len(one.forces) >= FEWEST_POINTS]
     if not used:
@@ -171,7 +172,7 @@ def modulus_of_rises(model: GripModel, rises: Sequence[Rise], surface_error: flo
     error = max(error, _scatter(np.log(alone), [one.sensitivity(modulus) for one in single]))
     force = max(float(one.forces[-1]) for one in rises)
     error = float(np.hypot(error, model.friction_doubt(modulus, force)))
-    possible = max(modulus, min(MODULI[-1], most_modulus))
+    possible = MODULI[-1] if modulus >= most_modulus else min(MODULI[-1], most_modulus)
     shapes = _shapes_error(model, [one.forces for one in rises], modulus, error, surface_error,
                            possible)
     unknown = float(np.hypot(shapes, model_error))
