@@ -41,8 +41,8 @@ def test_forces_keep_to_the_pressure_that_is_allowed(modulus):
         assert grip_model().pressure_at(modulus, np.array([force]))[0] <= room * LIMIT
         assert force == PALPATION.most_force or grip_model().pressure_at(
             modulus, np.array([1.2 * force]))[0] > 0.9 * room * LIMIT
-    most = policy(np.inf, 2.0)
-    assert most.unharmed(modulus) * max(SHARES.values()) < 2.0
+    shares = {'one': 0.7, 'two': 0.8, 'three': 0.5}
+    assert policy(np.inf, 2.0, shares).unharmed(modulus) == pytest.approx(0.97 * 2.0 / 0.8)
 
 
 def test_the_first_squeeze_bears_what_is_most_surprising_or_possible():
