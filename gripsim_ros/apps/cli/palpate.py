@@ -45,6 +45,10 @@ def palpate(
         most_force: Annotated[float, typer.Option(
             '--most-force', parser=real_number, metavar='N', help='Half the sum of the normal '
             'forces of the pads; 0: the default of the executor.')] = 0.0,
+        most_modulus: Annotated[float, typer.Option(
+            '--most-modulus', parser=real_number, metavar='PA', help='The most that the object is '
+            'thought to have, above what is believed; forces need not spare what is stiffer. 0: '
+            'the default of the executor.')] = 0.0,
         stay: Annotated[bool, typer.Option(
             '--stay', help='Leave the fingers where they are instead of opening the hand.'
             )] = False,
@@ -70,12 +74,14 @@ def palpate(
         raise InputError('--true-modulus goes with --simulate: a real object has its own')
     if squeezes:
         count('--squeezes', squeezes, 10)
+    wishes = {'squeezes': squeezes, 'most_force': most_force, 'most_modulus': most_modulus}
     content, grasp = read_ranked(existing_file(grasps, 'grasps'), rank or 1)
     model = hand_of_grasps(hand, content)
     from ...library.planned_object import object_of_grasps
     believed = object_of_grasps(content, grasps, mesh or '')
+    values = _palpation_values(believed, simulate, wishes)
     if rank == 0:
-        rank = _most_telling(content['grasps'], model, believed, simulate)
+        rank = _most_telling(content['grasps'], model, believed, simulate, values)
         grasp = content['grasps'][rank - 1]
     world = {'object_modulus': float(true_modulus)} if simulate else {}
     with executor(believed if simulate else None, world, model) as client:
@@ -87,7 +93,7 @@ def palpate(
             client.publish_object(grasp_object_to_msg(believed))
         goal = Palpate.Goal(
             grasp=grasp_to_execute(grasp, model, OBJECT_FRAME, f'grasps {grasps}: grasp {rank}'),
-            object_id=believed.id, squeezes=squeezes, most_force=most_force, stay=stay)
+            object_id=believed.id, stay=stay, **wishes)
         with Progress(client, not stay) as progress:
             result = client.palpate(goal, progress.show, lambda: progress.interrupted)
     status = RESULT_NAMES.get(result.status, str(result.status))
@@ -110,8 +116,21 @@ def palpate(
     return DONE if status == 'SUCCEEDED' else FAULT
 
 
+def _palpation_values(believed: GraspObject, simulate: bool, wishes: dict[str, Any]
+                      ) -> dict[str, Any]:
+    """Return the executor's parameters, with ``options`` of the palpation that is wished for."""
+    from ...hardware.palpation.options import PalpationOptions
+    from ...ros.nodes.base.parameters import default_values
+    values = default_values('grasp_executor')
+    if simulate:
+        values['surface_error'] = SIMULATED_SURFACES
+    options = PalpationOptions.from_mapping(values).wished(**wishes)
+    options.check_believed(believed.material.youngs_modulus)
+    return {**values, 'options': options}
+
+
 def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: GraspObject,
-                  simulate: bool) -> int:
+                  simulate: bool, values: dict[str, Any]) -> int:
     """Return the rank of the first grasp by which any modulus can be told well, or the best."""
     if len(grasps) == 1:
         return 1
@@ -119,36 +138,34 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
 
     from ...core.errors import TaskError
     from ...hardware.execution.plan import finger_plans, PlannedContact
-    from ...hardware.palpation.options import PalpationOptions
+    from ...hardware.palpation.policy import grip_shares, SqueezePolicy, weakest_squeeze
     from ...hardware.palpation.telling import (
-        expected_error, grip_shares, most_telling, pressure_of_weakest, USELESS, weakest_squeeze)
+        expected_error, most_telling, pressure_of_weakest, USELESS)
     from ...hardware.sim.hand_model import hand_as_simulated
     from ...library.grasp_file import given_grasp
     from ...library.squeezing.grip_model import prepare_grip_model
-    from ...ros.nodes.base.parameters import default_values
-    values = default_values('grasp_executor')
-    if simulate:
-        values['surface_error'] = SIMULATED_SURFACES
-    options, material = PalpationOptions.from_mapping(values), believed.material
+    options, touch = values['options'], values['touch_force']
+    material = believed.material
     felt = hand_as_simulated(hand) if simulate else hand
 
-    def weakest_of(grasp: dict[str, Any]) -> float:
+    def shares_of(grasp: dict[str, Any]) -> dict[str, float]:
         contacts = [PlannedContact.of_patch(one['link'], *(np.array(one[key]) for key in (
             'normal', 'closing_force', 'force'))) for one in grasp['contacts']]
-        shares = grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
-        return weakest_squeeze(shares, values['touch_force']) if shares else float('inf')
+        return grip_shares({plan.name: plan.force for plan in finger_plans(hand, contacts)})
 
-    weakest = [weakest_of(grasp) for grasp in grasps]
+    shares = [shares_of(grasp) for grasp in grasps]
 
     def pressure_of(number: int) -> float:
+        if not shares[number]:       # no finger presses
+            return float('inf')
         grasp = grasps[number]
         forces = np.array([np.linalg.norm(one['closing_force']) for one in grasp['contacts']])
         # Grasps of other programs may not tell pressures; they come last.
         peaks = np.array([one.get('peak_pressure', np.inf) for one in grasp['contacts']])
-        return pressure_of_weakest(peaks, forces, weakest[number])
+        return pressure_of_weakest(peaks, forces, weakest_squeeze(shares[number], touch))
 
     def error_of(number: int) -> float:
-        if np.isinf(weakest[number]):       # no finger presses
+        if not shares[number]:
             return USELESS
         given = given_grasp(grasps[number], hand.joint_names, 'the grasp')
         try:
@@ -159,8 +176,9 @@ def _most_telling(grasps: list[dict[str, Any]], hand: HandModel, believed: Grasp
                 elasticity=values['palpation_elasticity'])
         except TaskError:       # its fingers do not squeeze the object
             return USELESS
-        return expected_error(grip, material.youngs_modulus, options, material.max_pressure,
-                              material.force_limit, weakest[number])
+        return expected_error(SqueezePolicy(
+            grip, options, material.youngs_modulus, shares[number], touch, material.max_pressure,
+            material.force_limit))
 
     order = sorted(range(len(grasps)), key=pressure_of)[:MOST_TRIED]
 

@@ -5,44 +5,28 @@ One palpation as a state machine: measurements in, actions out, a modulus at the
 
 An execution by touch whose loading is a number of squeezes, each a rise over some forces at which
 the hand rests, and a fall. The first is so small that it hurts nothing; what it tells bounds the
-force of the next.
+force of the next (``SqueezePolicy``).
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core.errors import TaskError
-from ...library.squeezing.grip_model import GripModel, MODULI
-from ...library.squeezing.palpated import (
-    estimate_modulus, FeltModulus, FeltSqueeze, FEWEST_POINTS)
+from ...library.squeezing.grip_model import GripModel
+from ...library.squeezing.palpated import FeltModulus, FeltSqueeze
 from ..execution.actions import Action, Phase, SendRows, Status
 from ..execution.machine import GraspExecution
 from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from .options import PalpationOptions
+from .policy import SqueezePolicy
 from .squeeze_watch import SqueezeWatch
-from .telling import (
-    harmless_force, lowest_force, LOWEST_SHARE, TOLD, unharmed_force, weakest_squeeze)
 
 Array = NDArray[np.float64]
 
-#: Squeezes over those that were asked for while the object is too stiff to tell: each tells more.
-MORE_SQUEEZES = 2
-#: Largest force of a squeeze over that of the one before while the object is too stiff to tell:
-#: only more force tells more, and pressure grows by its cube root.
-BOUND_GROWTH = 2.5
-#: Moduli that are tried for the stiffest object which the weakest squeeze does not damage.
-MODULI_TRIED = 16
-#: Modulus over the one that is believed for which the first squeeze does no damage, either [-].
-MOST_SURPRISING = 100.0
 #: A force of the grip over the largest that is aimed at, or with which the squeeze began (fingers
 #: meet what is stiff with more), and over so many measurements, that stops the hand.
 OVERSHOOT, OVERSHOOT_COUNT = 1.5, 3
-#: By how much the model of a grip is off itself [-]: so far from it were finite elements of whole
-#: grips, by the root of the mean square (docs/validation/palpate.md).
-MODEL_ERROR = 0.07
-#: Power of the force to which the way of a round contact grows (Hertz): where it will end.
-HERTZ = 2.0 / 3.0
 
 
 class Palpation(GraspExecution):
@@ -63,6 +47,11 @@ class Palpation(GraspExecution):
         Modulus that is believed before anything is felt [Pa].
     max_pressure, max_force : float
         Pressure [Pa] and normal force of a link [N] at which damage begins, ``inf``: not known.
+
+    Raises
+    ------
+    TaskError
+        The object is believed to be as stiff as it is said to be at most, or no finger presses.
     """
 
     def __init__(self, plan: ExecutionPlan, options: ExecutionOptions, carries: bool,
@@ -71,13 +60,12 @@ class Palpation(GraspExecution):
         """Begin with the first measurement."""
         super().__init__(plan, options, carries)
         self._touch = self._watch = self._squeeze = SqueezeWatch(plan, options)
-        self.palpation, self.model, self.max_pressure = palpation, model, max_pressure
-        # A finger bears its share of the grip's force.
-        self.max_grip = max_force / max(self._squeeze.shares.values())
+        self.palpation, self.model = palpation, model
+        self.policy = SqueezePolicy(model, palpation, nominal, self._squeeze.shares,
+                                    options.touch_force, max_pressure, max_force)
         self.squeezes: list[FeltSqueeze] = []
         self.modulus: FeltModulus | None = None
         self.peak_force = 0.0       # of the grip [N]
-        self._nominal = nominal
         self._rows: list[Array] = []
         self._forces: list[float] = []
         self._readings: list[tuple[Array, float]] = []
@@ -97,16 +85,16 @@ class Palpation(GraspExecution):
     @property
     def _wanted(self) -> int:
         """Return how many squeezes there will be, by what has been felt."""
-        asked, too_stiff = self.palpation.squeezes, self.modulus and self.modulus.is_bound
-        return MORE_SQUEEZES * asked if too_stiff and len(self.squeezes) >= asked else asked
+        return self.policy.wanted(self.modulus, len(self.squeezes))
 
     @property
     def damage_share(self) -> float:
         """Return the largest pressure or force over that of damage, as felt best; NaN: unknown."""
-        if self.modulus is None or np.isinf(self.max_pressure) and np.isinf(self.max_grip):
+        most, most_grip = self.policy.max_pressure, self.policy.max_grip
+        if self.modulus is None or np.isinf(most) and np.isinf(most_grip):
             return np.nan
         peak = self.model.pressure_at(self.modulus.best, np.array([self.peak_force]))
-        return float(max(peak[0] / self.max_pressure, self.peak_force / self.max_grip))
+        return float(max(peak[0] / most, self.peak_force / most_grip))
 
     # -- squeezing -------------------------------------------------------------------
 
@@ -141,14 +129,9 @@ class Palpation(GraspExecution):
                                            'fingers that press need their pads')
         if self._squeeze.fault:
             return Status.MISSED_CONTACT, self._squeeze.fault
-        if self._least > self.max_grip:
-            return Status.MISSED_CONTACT, (
-                f'a squeeze that tells anything takes {self._least:.2f} N of the '
-                f'grip, the object bears {self.max_grip:.2f} N')
-        if not len(self._levels) and self._unharmed(self._nominal) < self._least:
-            return Status.MISSED_CONTACT, (
-                f'a squeeze that tells anything takes {self._least:.2f} N of the grip, which '
-                f'damages an object of {self._nominal:.2g} Pa, as is believed')
+        refusal = '' if len(self._levels) else self.policy.refusal()
+        if refusal:
+            return Status.MISSED_CONTACT, refusal
         if self._beyond >= OVERSHOOT_COUNT:
             return Status.MISSED_CONTACT, (
                 f'the grip presses with {self._squeeze.felt(measured):.2f} N, at most '
@@ -161,60 +144,25 @@ class Palpation(GraspExecution):
     def _is_late(self, measured: Measurement) -> bool:
         return measured.time - self._since > self.palpation.palpation_time
 
-    @property
-    def _lowest(self) -> float:
-        """Return the least force of a squeeze [N]: every finger feels it."""
-        return lowest_force(self._squeeze.shares, self.options.touch_force)
-
-    @property
-    def _least(self) -> float:
-        """Return the largest force of the weakest squeeze that tells anything [N]."""
-        return weakest_squeeze(self._squeeze.shares, self.options.touch_force)
-
-    def _note_danger(self) -> None:
-        """Say which stiffer objects the weakest squeeze damages already, before it is made."""
-        borne = [share for share in np.geomspace(1.0, TOLD[-1], MODULI_TRIED)
-                 if self._unharmed(share * self._nominal) >= self._least]
-        if len(borne) < MODULI_TRIED:
-            self._squeeze.notes.append(
-                f'an object of more than {max(borne) * self._nominal:.2g} Pa is damaged by the '
-                f'weakest squeeze that tells anything, {self._least:.2f} N')
-
     def _begin_squeeze(self, measured: Measurement) -> None:
         """Choose the forces of the next squeeze and go to the lowest."""
-        if not len(self._levels):
+        before = 0.0
+        if len(self._levels):
+            before = float(self._levels[-1])
+        else:
             self._note_danger()
-        lowest = self._lowest
-        top = max(self._largest_force(), self._least)
-        self._levels = np.linspace(max(LOWEST_SHARE * top, lowest), top, self.palpation.levels)
+        self._levels = self.policy.levels(self.modulus, before)
         self._level, self._rises, self._rows, self._forces = 0, True, [], []
         self._begun_with = self._squeeze.felt(measured)
         self._aim(measured)
 
-    def _largest_force(self) -> float:
-        """Return the largest force of the next squeeze [N], by what has been felt."""
-        felt, palpation = self.modulus, self.palpation
-        if felt is None:
-            known = min(self._harmless(self._nominal),
-                        self._unharmed(min(MOST_SURPRISING * self._nominal, MODULI[-1])))
-            return min(palpation.first_force, palpation.most_force, known)
-        stiffest, growth = felt.best, BOUND_GROWTH
-        if not felt.is_bound:
-            stiffest, growth = felt.stiffest, palpation.force_growth
-        way = palpation.most_strain * self.model.width
-        return min(palpation.most_force, growth * float(self._levels[-1]),
-                   self._harmless(min(stiffest, MODULI[-1])), self._unharmed(felt.stiffest),
-                   float(self.model.force_at(felt.youngs_modulus, np.array([way]))[0]))
-
-    def _harmless(self, modulus: float) -> float:
-        """Return the largest force [N] that stays below damage with room to spare."""
-        return harmless_force(self.model, modulus, self.palpation, self.max_pressure,
-                              self.max_grip)
-
-    def _unharmed(self, modulus: float) -> float:
-        """Return the largest force [N] that an object of a modulus [Pa] bears undamaged."""
-        return unharmed_force(self.model, modulus, self.palpation, self.max_pressure,
-                              self.max_grip)
+    def _note_danger(self) -> None:
+        """Say which stiffer objects the weakest squeeze damages already, before it is made."""
+        borne, least = self.policy.stiffest_borne(), self.policy.least
+        if np.isfinite(borne):
+            self._squeeze.notes.append(
+                f'an object of more than {borne:.2g} Pa is damaged by the weakest squeeze that '
+                f'tells anything, {least:.2f} N')
 
     def _aim(self, measured: Measurement) -> None:
         self._rest_from, self._readings = None, []
@@ -234,54 +182,38 @@ class Palpation(GraspExecution):
             return []
         self._rows.append(np.mean([joints for joints, _ in self._readings], axis=0))
         self._forces.append(float(np.mean([force for _, force in self._readings])))
-        if self._level + 1 < len(self._levels) and not (
-                self._would_go_too_far() or self._would_hurt()):
+        if self._may_rise():
             self._level += 1
             self._aim(measured)
             return []
         return self._end_squeeze(measured)
 
-    def _would_go_too_far(self) -> bool:
-        """Return whether the next force would take the fingers farther than they may go."""
-        if len(self._rows) < FEWEST_POINTS:
+    def _may_rise(self) -> bool:
+        """Return whether the squeeze goes on to a next force."""
+        if self._level + 1 >= len(self._levels):
             return False
-        ways, roots = self.model.way(np.array(self._rows)), np.array(self._forces) ** HERTZ
-        rate = (ways[-1] - ways[0]) / max(roots[-1] - roots[0], 1e-12)
-        after = rate * float(self._levels[self._level + 1]) ** HERTZ
-        return bool(after > self.palpation.most_strain * self.model.width)
-
-    def _would_hurt(self) -> bool:
-        """Return whether the next force may damage the object, by what was felt up to now."""
-        after = float(self._levels[self._level + 1])
-        if len(self._rows) < FEWEST_POINTS or after <= self._least:
-            return False
-        try:
-            felt = self._estimate([*self.squeezes, self._risen])
-        except TaskError:
-            return False
-        return after > self._unharmed(felt.stiffest)
+        risen = self._risen
+        return self.policy.may_rise(
+            float(self._levels[self._level + 1]), self.model.way(risen.joints), risen.forces,
+            lambda: self.policy.estimate([*self.squeezes, risen]))
 
     @property
     def _risen(self) -> FeltSqueeze:
         """Return what was felt of the squeeze that rises."""
         return FeltSqueeze(np.array(self._rows), np.array(self._forces))
 
-    def _estimate(self, squeezes: list[FeltSqueeze]) -> FeltModulus:
-        """Return the modulus of squeezes; errors as of ``estimate_modulus``."""
-        return estimate_modulus(self.model, squeezes, self.palpation.joint_resolution,
-                                self.palpation.surface_error, MODEL_ERROR)
-
     def _end_squeeze(self, measured: Measurement) -> list[Action]:
         self.squeezes.append(self._risen)
         try:
-            self.modulus = self._estimate(self.squeezes)
+            self.modulus = self.policy.estimate(self.squeezes)
         except TaskError as error:
             if len(self.squeezes) >= self.palpation.squeezes:
                 self._judge_closing(measured)
                 return self._fail(Status.MISSED_CONTACT, str(error))
-        if self.modulus is not None and self._unharmed(self.modulus.youngs_modulus) < self._least:
-            self._squeeze.notes.append('any squeeze that tells more presses harder than the '
-                                       'object bears')
+        if self.modulus is not None and self.policy.ends(self.modulus):
+            if not self.policy.is_surely_beyond(self.modulus):
+                self._squeeze.notes.append('any squeeze that tells more presses harder than the '
+                                           'object bears')
             return self._end_palpation(measured)
         if len(self.squeezes) < self._wanted:
             self._level, self._rises = 0, False
@@ -290,6 +222,10 @@ class Palpation(GraspExecution):
         return self._end_palpation(measured)
 
     def _end_palpation(self, measured: Measurement) -> list[Action]:
+        if self.modulus is not None and self.policy.is_beyond(self.modulus):
+            self._squeeze.notes.append(
+                f'what was felt fits an object of {self.modulus.best:.2g} Pa best, stiffer than '
+                f'the {self.palpation.most_modulus:.2g} Pa that it is said to have at most')
         self._judge_closing(measured)
         self.message = '; '.join(self._squeeze.notes)
         return self._finish(measured)

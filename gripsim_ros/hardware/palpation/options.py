@@ -1,7 +1,8 @@
 """How gently, how far and how often a hand squeezes to feel a modulus."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+import math
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,8 @@ class PalpationOptions:
         Error of a measured joint [rad].
     surface_error : float
         Standard deviation of the surfaces of object and links from those of their meshes [m].
+    most_modulus : float
+        The most that the object is thought to have, ``inf``: not known [Pa].
     """
 
     squeezes: int
@@ -58,18 +61,32 @@ class PalpationOptions:
     palpation_time: float
     joint_resolution: float
     surface_error: float
+    most_modulus: float = math.inf
 
     def __post_init__(self) -> None:
         """Check what a goal may choose."""
         if not 1 <= self.squeezes <= MOST_SQUEEZES:
             raise TaskError(f'squeezes must be 1 to {MOST_SQUEEZES}, got {self.squeezes}')
-        if not 0.0 < self.most_force < float('inf'):
+        if not 0.0 < self.most_force < math.inf:
             raise TaskError(f'most_force must be above 0 N and finite, got {self.most_force}')
+        if not self.most_modulus > 0.0:
+            raise TaskError(f'most_modulus must be above 0 Pa, got {self.most_modulus}')
 
     @classmethod
     def from_mapping(cls, values: Mapping[str, Any]) -> 'PalpationOptions':
-        """Return the options of a mapping, which may hold other keys too."""
-        return cls(**{field.name: values[field.name] for field in fields(cls)})
+        """Return the options of a mapping, which may hold other keys too; 0: no most modulus."""
+        chosen = {field.name: values[field.name] for field in fields(cls)}
+        return cls(**{**chosen, 'most_modulus': chosen['most_modulus'] or math.inf})
+
+    def wished(self, **wishes: float) -> 'PalpationOptions':
+        """Return these options with others of a goal or command; 0: as they are."""
+        return replace(self, **{name: value for name, value in wishes.items() if value})
+
+    def check_believed(self, modulus: float) -> None:
+        """Raise ``TaskError`` where a modulus [Pa] that is believed is not below the most."""
+        if modulus >= self.most_modulus:
+            raise TaskError(f'most_modulus must be above the {modulus:.4g} Pa that the object is '
+                            f'believed to have, got {self.most_modulus:.4g}')
 
     @property
     def longest_strain(self) -> float:

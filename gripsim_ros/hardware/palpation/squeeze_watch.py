@@ -10,7 +10,7 @@ from ..execution.measurement import Measurement
 from ..execution.plan import ExecutionOptions, ExecutionPlan
 from ..execution.touch.loading import (
     CHATTER_SHARE, LONGEST_STEP, REST_TIME, STEP_SHARE, STEP_TIME, TouchWatch)
-from .telling import grip_shares
+from .policy import grip_shares
 
 Array = NDArray[np.float64]
 

@@ -10,14 +10,12 @@ from ...core.bodies import GraspObject
 from ...core.errors import TaskError
 from ...core.hand import HandModel, forward_kinematics
 from ...core.mechanics.body import ElasticBody
-from ...core.planning.closing.knowledge import HeldGrasp
-from ...core.planning.closing.grasp_state import GraspState, sums_by_link
-from ...core.transforms import apply, inverse, rotate
 from ..in_process import mechanics_options
 from ..resources import load_default_hand
 from .fingers import HandSqueeze
+from .pressing_links import contacts_of, grip_of, spots_of
 from .sticking import GripContacts, sticking_shares
-from .surface_doubt import mean_deviation, Spots, way_covariance
+from .surface_doubt import mean_deviation, way_covariance
 
 #: Moduli of the table [Pa]: beyond them a hand cannot tell.
 MODULI = np.geomspace(2e3, 2e7, 9)
@@ -29,8 +27,6 @@ MIDDLE = 0.25
 #: Ways over the longest at which the fingers hardly touch yet: where forces do not rise with the
 #: way there, they are taken to rise as those of a round contact, by this power of it [-].
 HARDLY_TOUCHING, ROUND = 0.02, 1.5
-#: Part of the closing that tells how pads move [-].
-CLOSED = 1e-3
 #: Joints are moved by this for the way's derivatives [rad].
 JOINT_STEP = 1e-5
 #: Step of the modulus' logarithm for derivatives.
@@ -80,6 +76,8 @@ class GripModel:
     stick_over_slip : (n,) float
         Slope of the force where pads stick entirely, over that of ``forces``, where they slip
         as their friction lets them [-].
+    balanced : (m, n) bool
+        The forces of the point balance: the object came to rest between the fingers.
     covariances : (m, n, n) float
         Of the ways at which these forces are borne, by the surfaces' errors, over their variance
         [-].
@@ -99,6 +97,8 @@ class GripModel:
     warnings: tuple[str, ...] = ()
     sticking: Array = field(default_factory=lambda: np.ones(len(SHARES)))
     stick_over_slip: Array = field(default_factory=lambda: np.ones(len(SHARES)))
+    balanced: Array = field(
+        default_factory=lambda: np.ones((len(MODULI), len(SHARES)), dtype=bool))
     covariances: Array = field(
         default_factory=lambda: np.zeros((len(MODULI), len(SHARES), len(SHARES))))
 
@@ -119,8 +119,8 @@ class GripModel:
         rates = (ways[1:] - ways[0]) / JOINT_STEP
         return float(joint_resolution * np.linalg.norm(rates))
 
-    def way_at(self, modulus: float, forces: Array) -> Array:
-        """Return the ways (s,) [m] at which an object of a modulus [Pa] bears forces (s,) [N]."""
+    def way_at(self, modulus: float | Array, forces: Array) -> Array:
+        """Return the ways (s,), or (m, s) of moduli (m,) [Pa], that bear forces (s,) [N] [m]."""
         ways, (logs, _) = self._row(modulus)
         return np.exp(_interpolate(np.log(np.maximum(forces, 1e-12)), logs, ways))
 
@@ -181,21 +181,28 @@ class GripModel:
         At ways shorter than those of the least of them it need not be: at the first touch forces
         do not balance yet.
         """
+        return self._holds(self.quantitative, modulus, forces)
+
+    def is_balanced(self, modulus: float, forces: Array) -> bool:
+        """Return whether the forces on an object balance where it bears (s,) [N]; as above."""
+        return self._holds(self.balanced, modulus, forces)
+
+    def _holds(self, table: Array, modulus: float, forces: Array) -> bool:
         row, first = self._place(modulus, float(np.min(forces)))
         _, last = self._place(modulus, float(np.max(forces)))
-        return bool(self.quantitative[row, max(first - 1, 0):last + 1].all())
+        return bool(table[row, max(first - 1, 0):last + 1].all())
 
     def _place(self, modulus: float, force: float) -> tuple[int, int]:
         """Return the nearest row of a modulus [Pa], and its first point with a force [N]."""
         row = int(np.abs(np.log(self.moduli / modulus)).argmin())
         return row, int(np.searchsorted(self.forces[row], force))
 
-    def _row(self, modulus: float) -> tuple[Array, tuple[Array, Array]]:
-        """Return logarithms of ways, and of forces and pressures (n,), for a modulus."""
-        place = np.clip(np.log(modulus), *np.log(self.moduli[[0, -1]]))
-        above = int(np.clip(np.searchsorted(np.log(self.moduli), place), 1, len(self.moduli) - 1))
-        low, high = np.log(self.moduli[above - 1:above + 1])
-        share = (place - low) / (high - low)
+    def _row(self, modulus: float | Array) -> tuple[Array, tuple[Array, Array]]:
+        """Return logarithms of ways, and of forces and pressures (n,), for a modulus or many."""
+        logs = np.log(self.moduli)
+        place = np.clip(np.log(modulus), *logs[[0, -1]])
+        above = np.clip(np.searchsorted(logs, place), 1, len(logs) - 1)
+        share = ((place - logs[above - 1]) / (logs[above] - logs[above - 1]))[..., None]
         ways, forces, pressures = (
             (1.0 - share) * np.log(table[above - 1]) + share * np.log(table[above])
             for table in (self.ways, self.forces, self.pressures))
@@ -203,10 +210,12 @@ class GripModel:
 
 
 def _interpolate(place: Array, rising: Array, values: Array) -> Array:
-    """Return values at places, along straight lines that go on beyond both ends."""
-    above = np.clip(np.searchsorted(rising, place), 1, len(rising) - 1)
-    slope = (values[above] - values[above - 1]) / (rising[above] - rising[above - 1])
-    found: Array = values[above - 1] + slope * (place - rising[above - 1])
+    """Return values (…, n) at places (s,), along straight lines that go on beyond both ends."""
+    count, x, y = rising.shape[-1], rising.ravel(), values.ravel()
+    above = np.clip((rising[..., None, :] < place[:, None]).sum(axis=-1), 1, count - 1)
+    above = above + np.arange(0, rising.size, count).reshape(*rising.shape[:-1], 1)
+    slope = (y[above] - y[above - 1]) / (x[above] - x[above - 1])
+    found: Array = y[above - 1] + slope * (place - x[above - 1])
     return found
 
 
@@ -263,7 +272,7 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
         fractions = squeeze.fractions_of(longest * SHARES)
         if grip is None:
             middle = squeeze.held_at(squeeze.fractions_of(np.array([MIDDLE * longest]))[0])
-            grip = _grip_of(hand, T_object_palm, middle.joint_positions, middle.state)
+            grip = grip_of(hand, T_object_palm, middle.joint_positions, middle.state)
         points = []
         for fraction in fractions:
             tell()
@@ -271,8 +280,8 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
             points.append((held.joint_positions, 0.5 * held.state.normal_forces.sum(),
                            held.state.peak_pressures.max(),
                            held.balanced and held.state.quantitative,
-                           _contacts_of(squeeze, T_object_palm, held, fraction),
-                           _spots_of(hand, T_object_palm, held)))
+                           contacts_of(squeeze, T_object_palm, held, fraction),
+                           spots_of(hand, T_object_palm, held), held.balanced))
         table.append(points)
     model = _model(hand, grip, touching, squeeze.width, moduli, table, warnings)
     known = elasticity == 'body' and len(model.links) > 2 and squeeze.body.prepare()
@@ -318,48 +327,6 @@ def _with_friction(model: GripModel, body: ElasticBody, table: list[list[GripCon
                    sticking=np.max(sticking, axis=0), stick_over_slip=np.max(ratios, axis=0))
 
 
-def _contacts_of(squeeze: HandSqueeze, T_object_palm: Array, held: HeldGrasp, fraction: float
-                 ) -> GripContacts:
-    """Return the contacts of a grip closed by a fraction, on the object as it settled."""
-    links, points, directions = _grip_of(
-        squeeze.hand, T_object_palm, held.joint_positions, held.state)
-    poses = [forward_kinematics(squeeze.hand, joints[None])[0] for joints in (
-        held.joint_positions, squeeze.joints_at(fraction + CLOSED))]
-    before, after = (np.array([apply(T_object_palm @ pose[link], point[None])[0]
-                               for link, point in zip(links, points)]) for pose in poses)
-    settled = inverse(held.T_object_settled)
-    radii = np.sqrt(sums_by_link(links, held.state, held.state.areas) / np.pi)
-    return GripContacts(apply(settled, before), rotate(settled @ T_object_palm, directions),
-                        rotate(settled, after - before), radii[None])
-
-
-def _spots_of(hand: HandModel, T_object_palm: Array, held: HeldGrasp) -> Spots:
-    """Return where the links of a held grasp press."""
-    state, bears = held.state, held.state.normal_forces > 0.0
-    links, growing = state.links[bears], state.normal_stiffness[bears]
-    of_links = state.normal_forces_by_link[bears] / state.normal_forces.sum()
-    shares = growing / np.array([growing[links == link].sum() for link in links])
-    poses = T_object_palm @ forward_kinematics(hand, held.joint_positions[None])[0][links]
-    points = np.einsum('pji,pj->pi', poses[:, :3, :3], state.points[bears] - poses[:, :3, 3])
-    return Spots(links, points, 2.0 * of_links * shares, state.friction_radii[bears])
-
-
-def _grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
-             ) -> tuple[tuple[int, ...], Array, Array]:
-    """Return the links that press, their points (k, 3) and directions (k, 3)."""
-    poses = forward_kinematics(hand, joints[None])[0]
-    force = 0.5 * float(state.normal_forces.sum())
-    links, points, directions = [], [], []
-    for link in np.unique(state.links[state.normal_forces > 0.0]):
-        own = (state.links == link) & (state.normal_forces > 0.0)
-        middle = np.average(state.points[own], axis=0, weights=state.normal_forces[own])
-        links.append(int(link))
-        points.append(apply(inverse(T_object_palm @ poses[link]), middle[None])[0])
-        directions.append(rotate(inverse(T_object_palm), state.forces[own].sum(axis=0)[None])[0])
-    pushes = np.array(directions) / force
-    return tuple(links), np.array(points), pushes - pushes.mean(axis=0)     # exactly balanced
-
-
 def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list,
            warnings: tuple[str, ...]) -> GripModel:
     """Return the model of a table of points by modulus."""
@@ -369,23 +336,19 @@ def _model(hand, grip, touching: Array, width: float, moduli: Array, table: list
     forces, pressures = (np.array([[point[k] for point in row] for row in table]) for k in (1, 2))
     forces = np.array([_rising(*row) for row in zip(ways, forces)])
     pressures = np.array([_never_falling(row) for row in pressures])
-    sound = np.array([[point[3] for point in row] for row in table])
+    sound, balanced = (np.array([[point[k] for point in row] for row in table]) for k in (3, 6))
     doubts = np.array([way_covariance([point[5] for point in row]) for row in table])
     if len(moduli) == 1:
         ratios = MODULI[:, None] / moduli[0]
-        ways, sound, doubts = (np.repeat(one, len(MODULI), axis=0)
-                               for one in (ways, sound, doubts))
+        ways, sound, balanced, doubts = (np.repeat(one, len(MODULI), axis=0)
+                                         for one in (ways, sound, balanced, doubts))
         forces, pressures, moduli = ratios * forces, ratios * pressures, MODULI
     return GripModel(hand, *grip, touching, width, moduli, ways, forces, pressures, sound,
-                     warnings, covariances=doubts)
+                     warnings, balanced=balanced, covariances=doubts)
 
 
 def _never_falling(pressures: Array) -> Array:
-    """
-    Return pressures (n,) at rising ways, none above any at a longer way.
-
-    They rise with the way; at the first touch a contact has so few nodes that one tells too much.
-    """
+    """Return pressures (n,) at rising ways, none above a later one: few nodes tell too much."""
     return np.minimum.accumulate(pressures[::-1])[::-1]
 
 

@@ -153,11 +153,12 @@ def test_the_modulus_is_told_the_material_written_and_the_grasp_closed_again(
     executor.status = Result.SUCCEEDED
     material, plan = tmp_path / 'felt.yaml', tmp_path / 'felt.json'
     assert main(['palpate', str(grasps), '--json', '--squeezes', '2', '--most-force', '3',
+                 '--most-modulus', '5e6',
                  '--material-out', str(material), '--plan', str(plan)]) == 0
     goal = executor.goals[-1]
     believed = object_of_grasps(json.loads(grasps.read_text()), grasps)
-    assert (goal.object_id, goal.squeezes, goal.most_force) == (
-        believed.id, 2, 3.0)
+    assert (goal.object_id, goal.squeezes, goal.most_force, goal.most_modulus) == (
+        believed.id, 2, 3.0, 5e6)
     told = json.loads(capsys.readouterr().out)
     assert told['youngs_modulus'] == FELT and told['standard_error'] == ERROR
     assert told['squeezes'] == [[{'way': 1e-4, 'force': 1.0}],
@@ -192,7 +193,9 @@ def test_a_bound_is_told_as_one(executor, grasps, capsys):
 
 @pytest.mark.parametrize('options, message', [
     (['--true-modulus', '1e5'], 'goes with --simulate'), (['--squeezes', '11'], '--squeezes'),
-    (['--rank', '2'], '--rank must be from 1 to 1')])
+    (['--rank', '2'], '--rank must be from 1 to 1'),
+    (['--most-modulus', '2e5'], 'most_modulus must be above the 3e+05 Pa'),
+    (['--most-modulus', '-1'], 'most_modulus must be above 0 Pa')])
 def test_bad_options_are_refused_before_anything_is_asked(grasps, capsys, options, message):
     assert main(['palpate', str(grasps), *options]) == 2
     assert message in capsys.readouterr().err

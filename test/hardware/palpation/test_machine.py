@@ -89,7 +89,7 @@ def test_nothing_is_damaged_however_stiffer_than_believed_it_is(ratio, room):
     Forces go past what is aimed at by a fifth at most, whatever a step of the fingers brings.
     """
     model, nominal = grip_model(), 2e4
-    weakest = Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model, nominal)._least
+    weakest = Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model, nominal).policy.least
     limit = room * model.pressure_at(STIFFER * nominal, np.array([weakest]))[0]
     for wider, noise, jitter in ((-2e-3, 0.0, 0.0), (5e-4, 0.01, 1e-4)):
         hand, aims = FeelingHand(ratio * nominal, wider, noise, jitter), []
@@ -108,7 +108,7 @@ def test_nothing_is_damaged_however_stiffer_than_believed_it_is(ratio, room):
 def test_what_the_weakest_squeeze_would_damage_is_told_and_as_believed_not_squeezed():
     model, believed = grip_model(), 2e5
     weakest = np.array([Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model,
-                                  believed)._least])
+                                  believed).policy.least])
     limit = model.pressure_at(4.0 * believed, weakest)[0]
     told = palpated(FeelingHand(believed, -2e-3), limit, believed)
     assert told.status == Status.SUCCEEDED
@@ -134,6 +134,67 @@ def test_no_force_is_aimed_at_that_would_damage_a_stiff_object_which_felt_soft()
     assert palpation.status == Status.SUCCEEDED, palpation.message
     assert len(palpation.squeezes) > 1
     assert model.pressure_at(modulus, np.array([max(aims)]))[0] < limit
+
+
+@pytest.mark.parametrize('ratio', [1.0, 5.0, 10.0])
+@pytest.mark.parametrize('room', [1.1, 1.6])
+def test_what_is_said_to_be_no_stiffer_is_not_damaged_up_to_there(ratio, room):
+    """The limit leaves little beyond the weakest squeeze of the stiffest that is possible."""
+    model, nominal, most = grip_model(), 2e5, 2.05e6
+    weakest = Palpation(palpation_plan(OPEN), OPEN, False, PALPATION, model, nominal).policy.least
+    limit = room * model.pressure_at(most, np.array([weakest]))[0]
+    for wider, noise, jitter in ((-2e-3, 0.0, 0.0), (5e-4, 0.01, 1e-4)):
+        hand, aims = FeelingHand(ratio * nominal, wider, noise, jitter), []
+        palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+            PALPATION, joint_resolution=2e-4, surface_error=2e-5, most_modulus=most), model,
+            nominal, limit)
+        run(palpation, hand, 150.0,
+            lambda palpation=palpation, aims=aims: aims.extend(palpation._levels[-1:]))
+        pressure = model.pressure_at(ratio * nominal, np.array([hand.peak]))[0]
+        assert palpation.status == Status.SUCCEEDED, palpation.message
+        assert hand.peak < 1.2 * max(aims) and pressure < limit
+        assert 'damaged' not in palpation.message
+        felt = palpation.modulus
+        assert felt.is_bound or felt.best == pytest.approx(ratio * nominal, rel=0.2)
+
+
+def test_what_cannot_be_stiffer_is_pressed_harder_and_told():
+    """What 20 MPa would not bear leaves a bound; where it has 5 at most it is told."""
+    model, modulus = grip_model(), 2e6
+    limit = 1.2 * model.pressure_at(5e6, np.array([1.2]))[0]
+    options = {'joint_resolution': 3e-4, 'surface_error': 2e-5, 'first_force': 0.25}
+    bound, told = (palpated(FeelingHand(modulus), limit, 2e5, **options, **more)
+                   for more in ({}, {'most_modulus': 5e6}))
+    assert bound.status == told.status == Status.SUCCEEDED
+    assert bound.modulus.is_bound and not told.modulus.is_bound
+    assert told.peak_force > 1.5 * bound.peak_force
+    assert told.modulus.youngs_modulus == pytest.approx(modulus, rel=0.05)
+    assert told.damage_share < 0.97
+
+
+@pytest.mark.parametrize('modulus, most', [(2e6, 4e5), (1e6, 8e5)])
+def test_what_is_stiffer_than_it_is_said_to_be_is_told_so_and_pressed_no_harder(modulus, most):
+    hand, aims = FeelingHand(modulus), []
+    palpation = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+        PALPATION, most_modulus=most), grip_model(), 2e5)
+    run(palpation, hand, 150.0, lambda: aims.append(palpation._squeeze._aim))
+    assert palpation.status == Status.SUCCEEDED and palpation.modulus.is_bound
+    assert 'stiffer than the' in palpation.message and '\n' not in palpation.message
+    assert palpation.modulus.youngs_modulus >= most and len(palpation.squeezes) == 1
+    assert max(aims) <= PALPATION.first_force and hand.peak < 1.2 * PALPATION.first_force
+    assert 'stiffer' not in palpated(FeelingHand(modulus), nominal=2e5).message
+
+
+def test_what_may_be_softer_than_it_fits_best_is_squeezed_on_with_forces_that_spare_any():
+    """Where it stays so the answer is a bound, and says so."""
+    limit = 1.2 * grip_model().pressure_at(2e7, np.array([0.4]))[0]
+    options = {'joint_resolution': 2e-4, 'surface_error': 2e-5}
+    told, free = (palpated(FeelingHand(1e6), limit, 2e5, **options, **more)
+                  for more in ({'most_modulus': 9.5e5}, {}))
+    assert told.status == Status.SUCCEEDED and told.modulus.is_bound
+    assert 'stiffer than the' in told.message and told.modulus.youngs_modulus < 9.5e5
+    assert len(told.squeezes) == 2 * PALPATION.squeezes and not free.modulus.is_bound
+    assert told.squeezes[1].forces == pytest.approx(free.squeezes[1].forces, rel=1e-9)
 
 
 def test_what_any_squeeze_would_damage_is_not_squeezed_on():
@@ -283,8 +344,24 @@ def test_too_little_time_ends_it():
 
 
 @pytest.mark.parametrize('changes', [{'squeezes': 0}, {'squeezes': 11}, {'most_force': 0.0},
-                                     {'most_force': np.inf}])
+                                     {'most_force': np.inf}, {'most_modulus': 0.0},
+                                     {'most_modulus': np.nan}])
 def test_options_out_of_range_are_refused(changes):
     with pytest.raises(TaskError, match=f'{list(changes)[0]} must be'):
         replace(PALPATION, **changes)
     assert PalpationOptions.from_mapping({**vars(PALPATION), 'more': 1}) == PALPATION
+    assert PalpationOptions.from_mapping({**vars(PALPATION), 'most_modulus': 0.0}) == PALPATION
+
+
+def test_what_is_wished_for_counts_and_what_is_not_stays():
+    assert PALPATION.wished(squeezes=0, most_force=0.0, most_modulus=0.0) == PALPATION
+    assert PALPATION.wished(squeezes=2, most_modulus=1e6) == replace(
+        PALPATION, squeezes=2, most_modulus=1e6)
+    with pytest.raises(TaskError, match='most_modulus must be above 0'):
+        PALPATION.wished(most_modulus=-1.0)
+
+
+def test_it_must_be_thought_possible_that_it_is_stiffer_than_is_believed():
+    for most in (1e5, 2e5):
+        with pytest.raises(TaskError, match='above the 2e.05 Pa that the object is believed'):
+            palpated(FeelingHand(2e5), nominal=2e5, most_modulus=most)

@@ -2,63 +2,117 @@
 
 from dataclasses import replace
 
-from hypothesis import given, strategies as st
+from execution_cases import OPTIONS, run
+from hypothesis import given, settings, strategies as st
 import numpy as np
-from palpation_cases import felt, grip_model, PALPATION
+from palpation_cases import FeelingHand, grip_model, PALPATION, palpation_plan
 import pytest
 
+from gripsim_ros.hardware.execution.actions import Status
+from gripsim_ros.hardware.palpation.machine import Palpation
+from gripsim_ros.hardware.palpation.policy import MODEL_ERROR, SqueezePolicy
+from gripsim_ros.hardware.palpation.squeeze_watch import SqueezeWatch
 from gripsim_ros.hardware.palpation.telling import (
-    error_at, expected_error, GOOD, grip_shares, harmless_force, LOWEST_SHARE, most_telling,
-    pressure_of_weakest, unharmed_force, USELESS, weakest_squeeze)
-from gripsim_ros.library.squeezing.palpated import estimate_modulus
+    error_at, expected_error, foretell, GOOD, most_telling, pressure_of_weakest, USELESS)
 
-STIFF = 1e6
+BELIEVED, STIFF = 2e5, 1e6
+OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
+#: What joints of a good hand are read to [rad], and surfaces known to [m].
+REAL = {'joint_resolution': 2e-4, 'surface_error': 2e-5}
 
 
-def test_the_error_that_is_expected_is_the_one_told_of_exact_readings():
-    """Of a stiff object, which joints tell worst; forces as far as the object bears."""
-    model, damage, options = grip_model(), 1.5e5, replace(PALPATION, joint_resolution=5e-5)
-    top = harmless_force(model, STIFF, options, damage, np.inf)
-    assert 0.2 < top < options.most_force
-    squeeze = felt(STIFF, shares=np.linspace(LOWEST_SHARE, 1.0, options.levels), top=top)
-    told = estimate_modulus(model, [squeeze] * options.squeezes, options.joint_resolution)
-    np.testing.assert_allclose(error_at(model, STIFF, options, damage, np.inf),
-                               told.standard_error / told.youngs_modulus, rtol=0.1)
+def policy(max_pressure=np.inf, model=None, max_force=np.inf, **changes):
+    """Return what a palpation of the ball would do, with other options."""
+    shares = SqueezeWatch(palpation_plan(OPEN), OPEN).shares
+    return SqueezePolicy(model or grip_model(), replace(PALPATION, **changes), BELIEVED, shares,
+                         OPEN.touch_force, max_pressure, max_force)
+
+
+@pytest.mark.parametrize('modulus', [2e4, 2e5, 2e6])
+@pytest.mark.parametrize('limit, most', [(np.inf, np.inf), (1.5e5, np.inf), (1.5e5, 2.5e6)])
+def test_what_is_foretold_is_what_a_hand_tells(modulus, limit, most):
+    """Squeezes as hard, as many, and the error told; but for what its steps go past their aim."""
+    told = Palpation(palpation_plan(OPEN), OPEN, False, replace(
+        PALPATION, most_modulus=most, **REAL), grip_model(), BELIEVED, limit)
+    run(told, FeelingHand(modulus, -2e-3), 150.0)
+    assert told.status == Status.SUCCEEDED, told.message
+    foretold = foretell(told.policy, modulus)
+    assert foretold.is_bound == told.modulus.is_bound and len(foretold.ways) == len(told.squeezes)
+    assert foretold.doubt == pytest.approx(told.modulus.doubt, rel=0.15)
+    assert foretold.best == pytest.approx(modulus, rel=1e-3)
+    for ways, felt in zip(foretold.ways, told.modulus.ways):
+        assert np.ptp(ways) == pytest.approx(np.ptp(felt), rel=0.25)
+    assert error_at(told.policy, modulus) == (
+        USELESS if told.modulus.is_bound else foretold.doubt)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.floats(-1.0, 2.0), st.floats(0.1, 2.0), st.floats(1.0, 4.0), st.floats(1e-5, 1e-3))
+def test_no_force_is_foretold_that_would_damage_what_is_possible(log, wider, room, resolution):
+    """The weakest squeeze spares the stiffest that is possible; any object up to it is spared."""
+    modulus = BELIEVED * 10.0 ** log
+    most = max(modulus, BELIEVED) * 10.0 ** wider
+    least = np.array([policy().least])
+    limit = room * grip_model().pressure_at(most, least)[0] / 0.97
+    options = policy(limit, joint_resolution=resolution, surface_error=2e-5, most_modulus=most)
+    pressed, estimate = [], SqueezePolicy.estimate_rises
+
+    class Spied(SqueezePolicy):
+        def estimate_rises(self, rises):
+            pressed.extend(float(one.forces[-1]) for one in rises)
+            return estimate(self, rises)
+    assert foretell(Spied(**vars(options)), modulus) is not None
+    assert grip_model().pressure_at(modulus, np.array([max(pressed)]))[0] <= limit
 
 
 def test_more_squeezes_finer_joints_and_more_room_tell_more():
-    def error(options, damage=1.5e5, grip=np.inf):
-        return error_at(grip_model(), STIFF, options, damage, grip)
-    some = error(PALPATION)
-    np.testing.assert_allclose(error(replace(PALPATION, squeezes=2)), np.sqrt(1.5) * some)
-    np.testing.assert_allclose(error(replace(PALPATION, joint_resolution=5e-6)), 0.5 * some)
-    assert error(PALPATION, 1e5) > some > error(PALPATION, np.inf)
-    assert error(PALPATION, grip=0.2) > some
+    some = error_at(policy(1.5e5, joint_resolution=5e-5), STIFF)
+    assert error_at(policy(1.5e5, joint_resolution=2e-5), STIFF) < some < 1.0
+    assert error_at(policy(1.5e5, joint_resolution=5e-5, squeezes=5), STIFF) < some
+    assert error_at(policy(joint_resolution=5e-5), STIFF) < some
+    assert error_at(policy(1e5, joint_resolution=5e-5), STIFF) > some
+    assert error_at(policy(1.5e5, joint_resolution=5e-5, max_force=0.4), STIFF) > some
 
 
 def test_what_cannot_be_told_at_all_counts_as_useless():
-    """Softer and as believed the ball is told; ten times stiffer it would be damaged at once."""
-    options = replace(PALPATION, joint_resolution=1e-4)
-    error = expected_error(grip_model(), 2e5, options, 4e4)
-    assert 1.0 / 3.0 < error < 0.45
-    assert expected_error(grip_model(), 2e5, options) < 0.1
+    """Softer and as believed the ball is told; ten times stiffer the weakest squeeze damages."""
+    limit = 1.02 * grip_model().pressure_at(10.0 * BELIEVED, np.array([policy().least]))[0]
+    spared, harmed = (policy(limit * room, joint_resolution=1e-4) for room in (1.1, 0.9))
+    assert error_at(harmed, 10.0 * BELIEVED) == USELESS
+    assert 1.0 / 3.0 < expected_error(harmed) < 0.45
+    assert expected_error(policy(joint_resolution=1e-4)) < expected_error(spared)
+    refused = 0.9 * grip_model().pressure_at(BELIEVED, np.array([policy().least]))[0]
+    assert expected_error(policy(refused)) == USELESS
+    assert expected_error(policy(max_force=0.5 * policy().least)) == USELESS
 
 
-def test_a_grip_whose_weakest_squeeze_would_damage_what_is_stiff_tells_nothing_of_that():
-    """It bears 0.97 of its damage and no more: by a force below that all is as without."""
-    model, damage = grip_model(), 1.5e5
-    bears = unharmed_force(model, 2e6, PALPATION, damage, np.inf)
-    told = expected_error(model, 2e5, PALPATION, damage)
-    assert expected_error(model, 2e5, PALPATION, damage, weakest=0.99 * bears) == told
-    stiff = error_at(model, 2e6, PALPATION, damage, np.inf)
-    harmed = expected_error(model, 2e5, PALPATION, damage, weakest=1.01 * bears)
-    assert harmed == pytest.approx(told + (USELESS - stiff) / 3.0)
+def test_what_is_thought_impossible_need_not_be_told():
+    limit = 0.9 * grip_model().pressure_at(10.0 * BELIEVED, np.array([policy().least]))[0]
+    told = [error_at(policy(limit, most_modulus=5.0 * BELIEVED), modulus)
+            for modulus in (0.1 * BELIEVED, BELIEVED)]
+    assert expected_error(policy(limit, most_modulus=5.0 * BELIEVED)) == np.mean(told) < 0.1
+    assert expected_error(policy(limit)) > 1.0 / 3.0
 
 
-def test_the_weakest_squeeze_is_felt_by_the_finger_that_bears_least():
-    shares = grip_shares({'thumb': 3.0, 'one': 2.0, 'two': 1.0, 'aside': 0.0})
-    assert shares == {'thumb': 1.0, 'one': pytest.approx(2.0 / 3.0), 'two': pytest.approx(1 / 3)}
-    assert weakest_squeeze(shares, 0.1) == pytest.approx(3.0 * weakest_squeeze({'a': 1.0}, 0.1))
+def test_forces_grow_where_stiffer_objects_are_impossible():
+    """What 20 MPa would not bear leaves a bound of 2; where 5 are the most it is told."""
+    limit = 1.2 * grip_model().pressure_at(5e6, np.array([1.2]))[0]
+    options = {'first_force': 0.25, 'joint_resolution': 3e-4, 'surface_error': 2e-5}
+    assert error_at(policy(limit, **options), 2e6) == USELESS
+    assert error_at(policy(limit, most_modulus=5e6, **options), 2e6) < 0.25
+
+
+def test_a_grip_whose_forces_do_not_balance_tells_nothing():
+    """At its first touch it may: the squeeze begins beyond."""
+    model = grip_model()
+    for last, error in ((1, error_at(policy(), BELIEVED)), (8, USELESS)):
+        loose = np.arange(model.ways.shape[1])[None] <= np.full((len(model.moduli), 1), last)
+        assert error_at(policy(model=replace(model, balanced=~loose)), BELIEVED) == error
+
+
+def test_what_gives_no_modulus_tells_nothing():
+    """The softest of the table, and softer."""
+    assert foretell(policy(), 2e3) is None and error_at(policy(), 2e3) == USELESS
 
 
 def test_a_weakest_squeeze_presses_as_hertz_says_where_it_presses_hardest():
@@ -71,26 +125,27 @@ def test_a_weakest_squeeze_presses_as_hertz_says_where_it_presses_hardest():
 def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():
     sticking = np.linspace(1.0, 1.6, len(grip_model().sticking))
     model = replace(grip_model(), sticking=sticking)
-    error = expected_error(model, 2e5, replace(PALPATION, joint_resolution=1e-9))
+    error = expected_error(policy(model=model, joint_resolution=1e-9))
     doubts = [model.friction_doubt(modulus, force) for modulus, force in (
         (2e4, model.force_at(2e4, np.array([PALPATION.most_strain * model.width]))[0]),
         (2e5, PALPATION.most_force), (2e6, PALPATION.most_force))]
-    assert error == pytest.approx(np.mean(doubts), rel=0.2) and 0.02 < error < 0.2
+    assert error == pytest.approx(np.mean(np.hypot(doubts, MODEL_ERROR)), rel=0.2)
+    assert 0.08 < error < 0.2
 
 
 def test_surfaces_that_nobody_knows_are_left_however_fine_the_joints_are():
     """A link that rests on a second edge from the middle of the squeezes tells little."""
-    options = replace(PALPATION, joint_resolution=1e-9, surface_error=1e-5)
-    top = harmless_force(grip_model(), STIFF, options, 1.5e5, np.inf)
+    plain = {'joint_resolution': 1e-9, 'surface_error': 2e-5}
+    top = foretell(policy(1.5e5, **plain), STIFF).ways[-1][-1]
     later = np.arange(grip_model().ways.shape[1]) > np.searchsorted(
-        grip_model().forces[6], 0.5 * top)
+        grip_model().ways[6], 0.5 * top)
     both = np.where(later, 0.5, 1.0)
     model = replace(grip_model(), covariances=np.array([
         np.outer(both, both) + np.outer(1.0 - both, 1.0 - both)] * len(grip_model().moduli)))
-    error = error_at(model, STIFF, options, 1.5e5, np.inf)
-    doubt = model.surface_doubt(STIFF, [np.linspace(LOWEST_SHARE * top, top, 5)], 1e-5)
-    assert error == pytest.approx(doubt, rel=0.1) and 0.03 < error < 0.3
-    assert error > 5.0 * error_at(model, STIFF, replace(options, surface_error=0.0), 1.5e5, np.inf)
+    error = error_at(policy(1.5e5, model, **plain), STIFF)
+    assert 0.1 < error < 0.3
+    assert error_at(policy(1.5e5, model, joint_resolution=1e-9, surface_error=0.0),
+                    STIFF) == pytest.approx(MODEL_ERROR, rel=1e-3)
 
 
 @given(st.lists(st.floats(0.0, 5.0), min_size=1, max_size=8))

@@ -12,7 +12,8 @@ from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.library.in_process import mechanics_options
 from gripsim_ros.library.squeezing.fingers import HandSqueeze
 from gripsim_ros.library.squeezing.grip_model import (
-    _contacts_of, _never_falling, _rising, GripModel, prepare_grip_model, SHARES)
+    _never_falling, _rising, GripModel, prepare_grip_model, SHARES)
+from gripsim_ros.library.squeezing.pressing_links import contacts_of
 
 #: Of the ball; how far off its surface is by its facets [m].
 RADIUS, FACETS = 0.03, 2e-4
@@ -24,7 +25,7 @@ def test_contacts_are_on_the_object_at_each_way(share):
     squeeze = HandSqueeze(BALL, hand, grasp().T_object_palm, grasp().trajectory[-1],
                           mechanics_options('half_space'))
     fraction, = squeeze.fractions_of(np.array([share * LONGEST]))
-    contacts = _contacts_of(squeeze, grasp().T_object_palm, squeeze.held_at(fraction), fraction)
+    contacts = contacts_of(squeeze, grasp().T_object_palm, squeeze.held_at(fraction), fraction)
     # They stand in by a depth each, at most the whole way: it is shared by two sides.
     depths = RADIUS - np.linalg.norm(contacts.points, axis=1)
     assert (depths > -FACETS).all() and (depths < 0.8 * share * LONGEST + FACETS).all()
@@ -104,3 +105,21 @@ def test_the_first_touch_does_not_put_squeezes_beyond_the_models_range():
     assert model.is_quantitative(modulus, forces[4:8])
     assert not model.is_quantitative(modulus, forces[2:8])
     assert not model.is_quantitative(modulus, forces[[5, -1]])
+
+
+def test_where_forces_do_not_balance_it_says_so(monkeypatch):
+    """At the first touch they need not: a squeeze begins beyond."""
+    held_at, made = HandSqueeze.held_at, []
+
+    def loose(self, fraction):
+        made.append(fraction)       # the first is for the middle of the table
+        held = held_at(self, fraction)
+        return replace(held, balanced=False) if len(made) in (2, 10) else held
+    monkeypatch.setattr(HandSqueeze, 'held_at', loose)
+    model = prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
+                               hand=hand_as_simulated(HAND))
+    assert (model.balanced == ~np.isin(np.arange(len(SHARES)), (0, 8))).all()
+    assert (model.balanced | ~model.quantitative).all()
+    forces = model.forces[4]
+    assert model.is_balanced(2e5, forces[2:7]) and model.is_balanced(2e5, forces[10:])
+    assert not model.is_balanced(2e5, forces[2:9]) and not model.is_balanced(2e5, forces[8:10])

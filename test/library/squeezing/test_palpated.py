@@ -122,6 +122,39 @@ def test_a_soft_and_a_stiff_object_that_feel_alike_are_both_told_of(modulus, see
         assert told.best * np.exp(ONE_SIDED * told.doubt) < modulus
 
 
+def test_a_most_modulus_changes_nothing_of_what_one_modulus_alone_fits():
+    """A belief that ends there is narrower; the error told stays that of the squeezes."""
+    once = [felt(2e5)] * 3
+    free = estimate_modulus(grip_model(), once, 1e-3, model_error=0.07)
+    for most in (2.05e5, 1e6):
+        cut = estimate_modulus(grip_model(), once, 1e-3, model_error=0.07, most_modulus=most)
+        assert (cut.best, cut.standard_error, cut.is_bound) == (
+            free.best, free.standard_error, False)
+        assert cut.stiffest == min(most, free.stiffest)
+
+
+def test_of_two_moduli_that_fit_the_lower_is_told_where_the_other_cannot_be():
+    """Forces grow fourfold where a second edge bears: 2.7 MPa would feel alike."""
+    step = 1.0 + 3.0 / (1.0 + np.exp(-(np.arange(len(SHARES)) - 10) / 0.3))
+    model = replace(grip_model(), forces=grip_model().forces * step)
+    squeezes = [felt(2e5, model=model, top=2.0, shares=(0.3, 0.475, 0.65, 0.825, 1.0))] * 3
+    free, cut, wide = (estimate_modulus(model, squeezes, 1e-4, most_modulus=most)
+                       for most in (np.inf, 4e5, 1.4e6))
+    assert free.is_bound and free.stiffest > 1.4e6
+    assert wide.is_bound and 1e6 < wide.stiffest <= 1.4e6       # a part of them is left
+    assert not cut.is_bound and cut.best == free.best and cut.stiffest < 2.5e5
+    assert cut.standard_error == pytest.approx(free.doubt * free.best)
+
+
+@pytest.mark.parametrize('most', [1.5e5, 2e5 / 1.001])
+def test_what_is_stiffer_than_it_is_said_to_be_is_a_bound(most):
+    free, told = (estimate_modulus(grip_model(), [felt(2e5)] * 3, 1e-4, most_modulus=one)
+                  for one in (np.inf, most))
+    assert told.is_bound and told.best == pytest.approx(2e5, rel=1e-3)
+    assert 1.9e5 < told.youngs_modulus <= told.best and not free.is_bound
+    assert told.stiffest == free.stiffest       # what was felt speaks against it
+
+
 def test_what_gives_no_modulus_is_told():
     short, once = felt(2e5, shares=(0.5, 1.0)), felt(2e5)
     with pytest.raises(TaskError, match='3 points'):

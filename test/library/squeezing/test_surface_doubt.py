@@ -139,3 +139,19 @@ def test_an_edge_that_would_begin_to_bear_if_the_object_were_stiffer_counts():
     known = model.surface_doubt(modulus, [forces], 1e-6)
     told = np.sqrt(unsure.standard_error**2 - blind.standard_error**2) / modulus
     assert known < 1e-6 and told > 5e-4
+
+
+def test_an_edge_that_would_bear_if_the_object_were_stiffer_than_it_can_be_does_not_count():
+    """The same, where those that are stiff enough for it are said to be impossible."""
+    model = grip_model()
+    forces = np.linspace(0.5, 1.0, 5)
+    first = int(np.searchsorted(model.forces[6], 0.6))
+    modulus = 0.9 * forces[0] / model.forces[6, first] * model.moduli[6]
+    model = edges_model(first)
+    squeezes = [felt(modulus, shares=forces, model=model)]
+    free, cut, blind = (estimate_modulus(model, squeezes, COARSE, error, most_modulus=most)
+                        for error, most in ((1e-6, np.inf), (1e-6, 1.001 * modulus),
+                                            (0.0, np.inf)))
+    doubts = [np.sqrt(max(0.0, one.standard_error**2 - blind.standard_error**2)) / modulus
+              for one in (free, cut)]
+    assert doubts[0] > 5e-4 and doubts[1] < 0.1 * doubts[0]

@@ -67,6 +67,8 @@ PARAMETERS = (
     NodeParameter('joint_resolution', float, 'Error of a measured joint [rad].', 0.0, 0.1),
     NodeParameter('surface_error', float, 'Standard deviation of the surfaces of object and links '
                   'from those of their meshes [m].', 0.0, 0.01),
+    NodeParameter('most_modulus', float, 'The most that an object is thought to have, where a '
+                  'goal names none [Pa]; 0: not known.', 0.0, 1e12),
     NodeParameter('palpation_elasticity', str, "body, the object's own compliance in the model "
                   'of the grip, or half_space.'))
 

@@ -89,10 +89,12 @@ def as_execution(goal: Palpate.Goal) -> ExecuteGrasp.Goal:
 
 def read_palpation(goal: Palpate.Goal, options: PalpationOptions, known: KnownObjects,
                    go_on: Callable[[], bool]) -> Palpated:
-    """Return what is to be palpated; errors as of ``KnownObjects.find``."""
-    chosen = replace(options, squeezes=goal.squeezes or options.squeezes,
-                     most_force=goal.most_force or options.most_force)
-    return Palpated(known.find(goal.object_id or goal.grasp.object_id, go_on), chosen)
+    """Return what is to be palpated; errors as of ``KnownObjects.find`` and the options."""
+    chosen = options.wished(squeezes=goal.squeezes, most_force=goal.most_force,
+                            most_modulus=goal.most_modulus)
+    found = known.find(goal.object_id or goal.grasp.object_id, go_on)
+    chosen.check_believed(found.material.youngs_modulus)
+    return Palpated(found, chosen)
 
 
 def make_palpation(goal: Palpate.Goal, palpated: Palpated, plan: ExecutionPlan, hand: HandModel,
@@ -166,7 +168,7 @@ def fill_palpation(result: Palpate.Result, palpation: Palpation, palpated: Palpa
     result.material.youngs_modulus = felt.youngs_modulus
     result.standard_error, result.is_bound = felt.standard_error, felt.is_bound
     result.moduli, result.misfit = felt.moduli.tolist(), felt.misfit
-    forces = np.concatenate([one.forces for one in felt.squeezes])
+    forces = np.concatenate(felt.forces)
     result.quantitative = model.is_quantitative(felt.youngs_modulus, forces)
     result.offsets = np.cumsum([0, *(len(ways) for ways in felt.ways)]).tolist()
     result.ways = np.concatenate(felt.ways).tolist()

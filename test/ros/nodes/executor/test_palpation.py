@@ -100,6 +100,13 @@ def test_the_modulus_is_told_with_its_curve(node):
     assert all(0.0 <= told.progress <= 1.0 for told in goal.told)
 
 
+def test_what_is_stiffer_than_a_goal_says_it_can_be_is_told(node):
+    node.moved = Moved(FeelingHand(2e6, elasticity='body'))
+    result = node._palpate(Goal(request(most_modulus=6e5)))
+    assert result.status == Result.SUCCEEDED and result.is_bound
+    assert 'stiffer than the 6e+05 Pa' in result.message
+
+
 def test_the_grasp_may_be_told_in_another_frame(node):
     T_world_object = transform(np.eye(3), np.array([0.4, -0.2, 0.7]))
     node.moved = Moved(FeelingHand(1e5, elasticity='body'))
@@ -113,6 +120,7 @@ def test_the_grasp_may_be_told_in_another_frame(node):
 @pytest.mark.parametrize('changes, message', [
     ({'object_id': 'pear'}, "'pear' was not published"),
     ({'squeezes': 50}, 'squeezes must be 1 to 10'), ({'most_force': -1.0}, 'most_force must be'),
+    ({'most_modulus': 3e5}, 'most_modulus must be above the 3e+05 Pa'),
     ({'object_pose': pose_to_msg(transform(np.eye(3), np.array([0.0, 0.0, 1.0])))},
      'fingers touch the object')])
 def test_goals_that_cannot_be_are_refused_in_one_line_before_anything_moves(
