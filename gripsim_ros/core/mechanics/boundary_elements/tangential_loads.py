@@ -4,11 +4,11 @@ How a body moves under forces along its surface, by reciprocity with what is pre
 Derivations and limits: docs/model/compliance.md, "Friction".
 """
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from scipy.linalg import lu_factor, lu_solve
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ...arrays import Array, IntArray
 from .body_compliance import BodyCompliance
@@ -23,6 +23,12 @@ SOFTENING = 0.09 * 2.0 / np.pi
 LEAST_TRACTION = 1e-6
 #: Number of rows of the compliance that are read at once.
 BLOCK = 256
+
+
+@lru_cache(maxsize=1)
+def _libraries() -> ThreadpoolController:
+    """Return the libraries whose threads are limited; to find them takes milliseconds."""
+    return ThreadpoolController()
 
 
 class TangentialLoads:
@@ -61,7 +67,7 @@ class TangentialLoads:
             along[rows] += (compliance.displacements[rows] * normals).sum(axis=2)
         along = 0.5 * (along + along.T)
         along.flat[::len(normals) + 1] += SMOOTHING * np.abs(along).sum(axis=1).max()
-        with threadpool_limits(limits=1, user_api='blas'):
+        with _libraries().limit(limits=1, user_api='blas'):
             return lu_factor(along, overwrite_a=True, check_finite=False)
 
     @cached_property
@@ -72,7 +78,7 @@ class TangentialLoads:
             compliance.points, compliance.elements, compliance.normals)
         fields = tractions.reshape(*compliance.normals.shape, -1)
         flat = fields.reshape(-1, fields.shape[2])
-        with threadpool_limits(limits=1, user_api='blas'):
+        with _libraries().limit(limits=1, user_api='blas'):
             products = flat.T @ (np.repeat(self._areas, 3)[:, None] * flat)
             products.flat[::len(products) + 1] += LEAST_TRACTION * np.trace(products) / len(
                 products)
@@ -164,7 +170,7 @@ class TangentialLoads:
     def _far_ways(self, sinking: Array) -> tuple[Array, Array]:
         """Return the normal forces (n,) of ``far_moves``, over E*, and ways of nodes (n, 3)."""
         normals = self._compliance.normals
-        with threadpool_limits(limits=1, user_api='blas'):
+        with _libraries().limit(limits=1, user_api='blas'):
             forces = lu_solve(self._factor, sinking, check_finite=False)
             ways = (self._kernel @ (forces[:, None] * normals)
                     + np.einsum('j,jia->ia', forces, self._compliance.displacements))
