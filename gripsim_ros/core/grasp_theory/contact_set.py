@@ -143,6 +143,11 @@ class ContactSet:
         """Return the simulated force along each normal ``(k,)`` [N], not negative."""
         return np.maximum(np.einsum('ij,ij->i', self.forces, self.normals), 0.0)
 
+    @property
+    def coupling(self) -> Array:
+        """Return the change of each normal force by the ways of others ``(k, k)`` [N/m]."""
+        return np.asarray(self.cross_stiffness - np.diag(np.diag(self.cross_stiffness)))
+
     @cached_property
     def frames(self) -> Array:
         """Return the contact frames ``(k, 3, 3)``, see ``contact_frames``."""

@@ -167,8 +167,8 @@ def _holds(verdict: StabilityVerdict, minimal: MinimalForces, patches: LoadedPat
 def _relative_force_change(grasp: ContactSet, centre: Array, shift: Array) -> float:
     """Return by how much of itself a normal force changes as the object settles by a shift."""
     motions = shift[:3] + cross(shift[3:], grasp.points - centre)
-    ways, between = (motions * grasp.normals).sum(axis=1), grasp.cross_stiffness
-    changes = (grasp.normal_stiffness - np.diag(between)) * ways + between @ ways
+    ways = (motions * grasp.normals).sum(axis=1)
+    changes = grasp.normal_stiffness * ways + grasp.coupling @ ways
     forces = np.maximum(grasp.normal_forces, 1e-12 * grasp.normal_forces.max(initial=1.0))
     return float(np.abs(changes / forces).max())
 

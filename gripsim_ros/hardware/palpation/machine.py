@@ -40,13 +40,9 @@ class Palpation(GraspExecution):
     options : ExecutionOptions
     carries : bool
         As of ``GraspExecution``.
-    palpation : PalpationOptions
-    model : GripModel
-        Of the same grip.
-    nominal : float
-        Modulus that is believed before anything is felt [Pa].
-    max_pressure, max_force : float
-        Pressure [Pa] and normal force of a link [N] at which damage begins, ``inf``: not known.
+    palpation, model, nominal, max_pressure, max_force
+        ``options``, ``model``, ``believed`` and limits of ``SqueezePolicy``; the model is of the
+        same grip.
 
     Raises
     ------

@@ -124,31 +124,31 @@ def test_what_surfaces_leave_in_doubt_is_told():
     assert bound.is_bound and bound.youngs_modulus < 0.7 * known.best
 
 
-def test_an_edge_that_would_begin_to_bear_if_the_object_were_stiffer_counts():
-    """By the modulus told it does so below all squeezes: by one that agrees too, amid them."""
+def squeezed_below_an_edge():
+    """Return a model, a modulus and a squeeze; an edge begins to bear below all of its forces."""
     model = grip_model()
     forces = np.linspace(0.5, 1.0, 5)
     first = int(np.searchsorted(model.forces[6], 0.6))
     modulus = 0.9 * forces[0] / model.forces[6, first] * model.moduli[6]
     model = edges_model(first)
-    squeezes = [felt(modulus, shares=forces, model=model)]
+    return model, modulus, [felt(modulus, shares=forces, model=model)]
+
+
+def test_an_edge_that_would_begin_to_bear_if_the_object_were_stiffer_counts():
+    """By the modulus told it does so below all squeezes: by one that agrees too, amid them."""
+    model, modulus, squeezes = squeezed_below_an_edge()
     sure, unsure = (estimate_modulus(model, squeezes, resolution, 1e-6)
                     for resolution in (1e-7, COARSE))
     blind = estimate_modulus(model, squeezes, COARSE, 0.0)
     assert not (sure.is_bound or unsure.is_bound or blind.is_bound)
-    known = model.surface_doubt(modulus, [forces], 1e-6)
+    known = model.surface_doubt(modulus, [squeezes[0].forces], 1e-6)
     told = np.sqrt(unsure.standard_error**2 - blind.standard_error**2) / modulus
     assert known < 1e-6 and told > 5e-4
 
 
 def test_an_edge_that_would_bear_if_the_object_were_stiffer_than_it_can_be_does_not_count():
     """The same, where those that are stiff enough for it are said to be impossible."""
-    model = grip_model()
-    forces = np.linspace(0.5, 1.0, 5)
-    first = int(np.searchsorted(model.forces[6], 0.6))
-    modulus = 0.9 * forces[0] / model.forces[6, first] * model.moduli[6]
-    model = edges_model(first)
-    squeezes = [felt(modulus, shares=forces, model=model)]
+    model, modulus, squeezes = squeezed_below_an_edge()
     free, cut, blind = (estimate_modulus(model, squeezes, COARSE, error, most_modulus=most)
                         for error, most in ((1e-6, np.inf), (1e-6, 1.001 * modulus),
                                             (0.0, np.inf)))

@@ -145,7 +145,7 @@ def judge_stability(patches: ContactSet, wrenches: Array, centre_of_mass: Array,
     simulated, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled,
                                        torques)
     start = settled * unit
-    grasp = _noting_each_other(simulated, start, patches.cross_stiffness)
+    grasp = _noting_each_other(simulated, start, patches.coupling)
     rest, holds, margin, worst = judge_load_cases(
         wrenches / unit, grasp, start, float(options.margin_cap),
         options.margin_steps if options.margin_cap > 0.0 else 0, float(options.friction_reserve))
@@ -205,7 +205,7 @@ def find_equilibrium(patches: ContactSet, wrench: Array, centre_of_mass: Array, 
     wrench, friction = checked_array(wrench, 'wrench', 6), checked_friction(friction)
     grasp, unit = _grasp_stiffness(patches, centre_of_mass, friction, options, settled, torques)
     x = settled * unit
-    grasp = _noting_each_other(grasp, x, patches.cross_stiffness)
+    grasp = _noting_each_other(grasp, x, patches.coupling)
     equilibrium.solve_load_case(x, np.zeros(6), grasp)
     shift = x.copy()
     share = equilibrium.solve_load_case(x, wrench / unit, grasp)
@@ -274,21 +274,20 @@ def _grasp_stiffness(patches: ContactSet, centre_of_mass: Array, friction: float
     return grasp, unit
 
 
-def _noting_each_other(grasp: equilibrium.GraspStiffness, start: Array, cross: Array
+def _noting_each_other(grasp: equilibrium.GraspStiffness, start: Array, coupling: Array
                        ) -> equilibrium.GraspStiffness:
     """
     Return a grasp whose normal springs begin as the others' ways to its rest have them.
 
-    Its rest without load is then that of contacts which feel each other (``cross``, (k, k)),
+    Its rest without load is then that of contacts which feel each other (``coupling``, (k, k)),
     found by taking note of the ways again and again: each note changes them by some twentieth of
     the one before. Where changes grow, or no rest is found, the grasp is as it was.
     """
     (motion, action, starts, stiffness), most, friction, limits, tolerance = grasp
-    between = cross - np.diag(np.diag(cross))
     noted, ways, least = grasp, np.zeros(len(starts)), np.inf
-    for _ in range(NOTES if between.any() else 0):
+    for _ in range(NOTES if coupling.any() else 0):
         begins, rest = starts.copy(), start.copy()
-        begins[:, 0] -= between @ ways
+        begins[:, 0] -= coupling @ ways
         noted = (motion, action, begins, stiffness), most, friction, limits, tolerance
         if not np.isfinite(equilibrium.solve_load_case(rest, np.zeros(6), noted)):
             return grasp

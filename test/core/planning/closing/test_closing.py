@@ -154,7 +154,7 @@ def test_until_each_contact_bears_no_finger_presses_harder_than_a_trial(hand, tr
     closing.answer(state)
     assert not closing.done
     wanted = np.array(list(closing.wanted_forces(state).values()))
-    assert (wanted <= 1.0).all() is np.bool_(within) and wanted.min() > 0.0
+    assert bool((wanted <= 1.0).all()) == within and wanted.min() > 0.0
 
 
 @pytest.mark.parametrize('margin, growth', [(0.65, 2.0), (0.0, FORCE_GROWTH), (0.9, 1.3 / 0.9)])
