@@ -17,6 +17,9 @@ NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planne
 #: Nodes beside these, by the argument `hardware`.
 HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
+#: What the executor is told of a simulated hand: it meets the meshes' surfaces, to so many metres,
+#: and its joints are read as they are, to so many radians.
+SIMULATED_READINGS = {'surface_error': 2.0e-5, 'joint_resolution': 2.0e-5}
 RESPAWN_DELAY = 1.0
 #: What arguments were called before, and still may be.
 OLD_NAMES = {'object_mesh': 'object', 'object_scale': 'scale', 'object_material': 'material'}
@@ -44,7 +47,8 @@ def start_nodes(context):
     given, warnings = read_renamed(context)
     own = {
         'grasp_executor': {'hand_node': HAND_NODES[hardware][0] if HAND_NODES[hardware] else '',
-                           'simulated': hardware == 'sim'},
+                           'simulated': hardware == 'sim',
+                           **(SIMULATED_READINGS if hardware == 'sim' else {})},
         'sdh_driver': {name: address for name, address in addresses.items() if address},
         'arm_planner': {'arm_config': arm},
         'sdh_simulator': {'publish_clock': use_sim_time, **({'preshape': ''} if hand else {})},

@@ -31,9 +31,6 @@ DONE, FAULT, INTERRUPTED = 0, 1, 130
 #: What is started for ``--simulate``, and how long its joints may be silent: nothing real moves,
 #: and the machine may be busy [s].
 SIMULATION, PATIENCE = ('sdh_simulator', 'grasp_executor'), 10.0
-#: How far the surface that a simulated hand meets is from that of the mesh that was planned with
-#: [m]; a real object's is as far from its scan as the executor's parameter says.
-SIMULATED_SURFACES = 2e-5
 #: Time in which the weight goes over to the hand [s], as that of what is lifted off a table: a
 #: soft object whose weight comes at once swings, and pulls harder than it weighs.
 UNLOADING = 0.3
@@ -236,8 +233,7 @@ def executor(simulated: GraspObject | None, world: dict[str, Any], hand: HandMod
     apart = os.environ.get(RECORDED) or f'execute_{os.getpid()}'
     progress = StartProgress()
     suite = Suite(os.environ, apart, hardware='sim', hand=own, on_progress=progress,
-                  parameters={'grasp_executor': {'joint_timeout': PATIENCE,
-                                                 'surface_error': SIMULATED_SURFACES},
+                  parameters={'grasp_executor': {'joint_timeout': PATIENCE},
                               'sdh_simulator': {'unloading_time': UNLOADING, **world}})
     try:
         suite.start(SIMULATION)

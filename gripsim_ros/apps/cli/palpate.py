@@ -11,7 +11,7 @@ import typer
 
 from .arguments import count, real_number, whole_number
 from .execute import (
-    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, SIMULATED_SURFACES, executor, read_ranked)
+    DONE, FAULT, INTERRUPTED, OBJECT_FRAME, Progress, executor, read_ranked)
 from .inputs import InputError, existing_file, hand_of_grasps
 from .options import Hand, Json, Out
 from .output import check_writable, print_table, say, write_json
@@ -31,8 +31,9 @@ def palpate(
         rank: Annotated[int, typer.Option(help='Which grasp of the file, from 1; 0: the first '
                                           'by which any modulus can be told well.')] = 0,
         simulate: Annotated[bool, typer.Option(
-            '--simulate', help='Start a simulated hand and its object for this, whose surface is '
-            'that of the mesh to 0.02 mm, not to the executor\'s surface_error.')] = False,
+            '--simulate', help='Start a simulated hand and its object for this; surfaces are as '
+            'the meshes to 0.02 mm and joints read to 0.02 mrad, whatever surface_error and '
+            'joint_resolution of the executor are.')] = False,
         true_modulus: Annotated[float, typer.Option(
             '--true-modulus', parser=real_number, metavar='PA', help='With --simulate: the '
             'modulus that the object has there; 0: that of the file.')] = 0.0,
@@ -120,10 +121,9 @@ def _palpation_values(believed: GraspObject, simulate: bool, wishes: dict[str, A
                       ) -> dict[str, Any]:
     """Return the executor's parameters, with ``options`` of the palpation that is wished for."""
     from ...hardware.palpation.options import PalpationOptions
+    from ...ros.clients.suite import SIMULATED_READINGS
     from ...ros.nodes.base.parameters import default_values
-    values = default_values('grasp_executor')
-    if simulate:
-        values['surface_error'] = SIMULATED_SURFACES
+    values = {**default_values('grasp_executor'), **(SIMULATED_READINGS if simulate else {})}
     options = PalpationOptions.from_mapping(values).wished(**wishes)
     options.check_believed(believed.material.youngs_modulus)
     return {**values, 'options': options}

@@ -42,12 +42,13 @@ def expected_error(policy: SqueezePolicy) -> float:
     """
     Return the relative standard error [-] that a palpation would tell, at most 1.
 
-    The mean for an object that is as stiff as is believed, ten times softer and ten times
-    stiffer, but none stiffer than it is said to be at most.
+    Root of the mean square for an object that is as stiff as is believed, ten times softer and
+    ten times stiffer, but none stiffer than it is said to be at most.
     """
     if policy.refusal():
         return USELESS
-    return float(np.mean([error_at(policy, modulus) for modulus in policy.told]))
+    errors = np.array([error_at(policy, modulus) for modulus in policy.told])
+    return float(np.sqrt(np.mean(errors**2)))
 
 
 def error_at(policy: SqueezePolicy, modulus: float) -> float:

@@ -22,6 +22,9 @@ NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planne
 #: What else is started for a hand that moves: its own node, and the one that carries out grasps.
 HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
+#: What the executor is told of a simulated hand: surfaces that touch are those of the meshes to so
+#: many metres, and joints are read as they are, to what they move while they rest [rad].
+SIMULATED_READINGS = {'surface_error': 2.0e-5, 'joint_resolution': 2.0e-5}
 #: Finds the arm's motions, where there is an arm.
 ARM_NODE = 'arm_planner'
 #: The first start compiles the numerical kernels [s].
@@ -230,6 +233,7 @@ def own_parameters(names: Sequence[str], hardware: str,
         own['grasp_executor'] |= {
             'hand_node': HAND_NODES[hardware][0], 'simulated': hardware == 'sim'}
     if hardware == 'sim':
+        own['grasp_executor'] |= SIMULATED_READINGS
         own['sdh_simulator']['publish_clock'] = True
     if hand:
         for values in own.values():

@@ -1,6 +1,8 @@
 """How the suite's processes are kept up: what ends is started again, but not for ever."""
 
+import ast
 import os
+import re
 import sys
 import threading
 import time
@@ -11,7 +13,8 @@ from suite_cases import wait_for
 
 from gripsim_ros.apps.cli import progress as shown, suite as command
 from gripsim_ros.ros.clients import suite as suite_module
-from gripsim_ros.ros.clients.suite import NODES, Suite, SuiteError
+from gripsim_ros.ros.clients.suite import NODES, own_parameters, Suite, SuiteError
+from gripsim_ros.ros.nodes.base.parameters import default_values
 
 ROOT = Path(__file__).resolve().parents[3]
 IDLE, FAILING = 'import time; time.sleep(100)', 'raise SystemExit(3)'
@@ -104,10 +107,21 @@ def test_the_command_keeps_the_nodes_up_and_says_so(suite, monkeypatch, capsys):
     assert said[-1] == 'stopping'
 
 
-def test_delay_and_exit_code_are_those_of_the_launch_file():
+def test_delay_exit_code_and_what_is_told_of_a_simulated_hand_are_those_of_the_launch_file():
     text = (ROOT / 'launch' / 'gripsim.launch.py').read_text()
-    for name in ('RESPAWN_DELAY', 'MISCONFIGURED'):
-        assert f'\n{name} = {getattr(suite_module, name)}\n' in text
+    told = dict(re.findall(r'^([A-Z_]+) = (.+)$', text, re.MULTILINE))
+    for name in ('RESPAWN_DELAY', 'MISCONFIGURED', 'SIMULATED_READINGS'):
+        assert ast.literal_eval(told[name]) == getattr(suite_module, name)
+
+
+def test_a_simulated_hand_is_read_better_than_a_real_one():
+    names = ('grasp_executor', 'sdh_simulator')
+    simulated = own_parameters((*NODES, *names), 'sim')['grasp_executor']
+    real = own_parameters((*NODES, 'grasp_executor', 'sdh_driver'), 'real')['grasp_executor']
+    known = default_values('grasp_executor')
+    for name in ('surface_error', 'joint_resolution'):
+        assert simulated[name] < known[name]
+        assert name not in real
 
 
 def test_while_nodes_load_it_is_told_which_and_how_many_kernels_they_have(
