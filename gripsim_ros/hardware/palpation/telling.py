@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from ...core.errors import TaskError
 from ...library.squeezing.palpated import FeltModulus, Rise
-from .policy import SqueezePolicy
+from .policy import MODEL_ERROR, SqueezePolicy
 
 Array = NDArray[np.float64]
 
-#: A relative error that is good enough to look no further, the model's own in it, and one that
-#: tells nothing [-].
-GOOD, USELESS = 0.12, 1.0
+#: A relative error that is good enough to look no further, a fifth above the model's own, and one
+#: that tells nothing [-].
+GOOD, USELESS = 1.2 * MODEL_ERROR, 1.0
 
 
 def pressure_of_weakest(peaks: Array, forces: Array, weakest: float) -> float:
