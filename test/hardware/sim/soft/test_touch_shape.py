@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 from benchmarks.hardware.flex_indentation import soft_ball
 from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
+from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.hardware.sim.soft.contact_law import contact_law, lattice
 from gripsim_ros.hardware.sim.soft.touch_shape import Place, TouchSurfaces
+from gripsim_ros.library.resources import load_default_hand
 
 RADIUS, LINK_RADIUS, MODULUS, REACH = 0.035, 0.01, 2e5, 2e-3
 RTOL = 0.03
@@ -97,3 +100,18 @@ def test_a_turned_link_has_another_shape():
     shape = touching.shape('link', place_on(UP, -LINK_RADIUS * UP), REACH)
     turned = direction_frame(np.array([0.1, 0.0, 1.0]))
     assert not shape.is_of(Place(-LINK_RADIUS * UP, RADIUS * UP, turned, np.eye(3)), REACH)
+
+
+@pytest.mark.parametrize('name', ['sdh_thumb_3_link', 'sdh_finger_12_link'])
+def test_a_link_on_a_face_has_one_place_however_it_is_turned(name, rng):
+    """Both are convex; the curved surfaces between their facets are not, and nodes miss edges."""
+    hand = load_default_hand()
+    number = hand.link_names.index(name)
+    pad, mesh = hand.links[number], hand_as_simulated(hand).links[number].mesh
+    touching = TouchSurfaces({'link': mesh}, shapes.box((0.2, 0.2, 0.04)),
+                             soft_ball(RADIUS, 2), MODULUS)
+    for tilt, turn in zip(rng.uniform(-0.05, 0.05, (6, 2)), rng.uniform(-1.0, 1.0, 6)):
+        turned = Rotation.from_euler('zyx', [turn, *tilt]).as_matrix()
+        place = Place(pad.pad_point, 0.02 * UP, turned @ direction_frame(-pad.pad_normal),
+                      np.eye(3))
+        assert len(touching.terrain('link', place).lows) == 1
