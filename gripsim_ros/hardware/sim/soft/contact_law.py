@@ -29,6 +29,9 @@ LEAST_GROWTH = 1.05
 ROUND = 1.0 / 3.0
 #: How far from the lattice surfaces are looked for [m].
 BEHIND = 0.01
+#: Least cosine between a facet's normal and the line of sight for a surface to be curved there:
+#: along a line that grazes it a bulge of half a millimetre stands out by five.
+FACING = 0.5
 
 
 @dataclass(frozen=True)
@@ -136,13 +139,20 @@ def surface_heights(mesh: ContactMesh, origin: Array, frame: Array, flat: Array,
     side : float
         1: the surface that is seen from above, -1: from below.
     curved : bool
-        Between the facets' corners, not on them.
+        Between the facets' corners, not on them; facets seen aslant are flat.
     """
-    surface = mesh.surface if curved else mesh.surface._replace(
-        limits=np.zeros_like(mesh.surface.limits))
+    limits = mesh.surface.limits * (curved * _faces(mesh, frame[2]))
+    surface = mesh.surface._replace(limits=limits)
     points = np.ascontiguousarray(origin + flat @ frame[:2])
     depths, _ = mesh_depths(mesh.tree, surface, points, side * frame[2], BEHIND)
     return side * depths
+
+
+def _faces(mesh: ContactMesh, direction: Array) -> NDArray[np.bool_]:
+    """Return which facets face along a unit direction, either way, in the tree's order (f,)."""
+    corners = mesh.tree.corners
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    return np.asarray(abs(normals @ direction) > FACING * np.linalg.norm(normals, axis=1))
 
 
 def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -> ContactLaw:

@@ -1,5 +1,6 @@
 """The gap between a link and an object far round a contact: where they may touch, each apart."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,8 @@ Array = NDArray[np.float64]
 
 #: Nodes of a lattice along a side of the square in which a low is the least.
 AROUND_LOW = 5
+#: Points on a straight line between two lows at which a gap is looked at.
+BETWEEN = 41
 #: Cosine of the angle by which the surfaces may turn against each other, 1 degree, and way by
 #: which the link may slide [m], and a terrain be kept: lows come and go by more.
 LEAST_COSINE, MOST_SLIDE = 0.99985, 1e-3
@@ -69,3 +72,30 @@ def _highest_between(gaps: Array, first: int, last: int) -> float:
     steps = np.linspace(0.0, 1.0, 2 * int(abs(ends[1] - ends[0]).max()) + 1)
     rows, columns = np.rint(ends[0] + steps[:, None] * (ends[1] - ends[0])).astype(int).T
     return float(gaps[rows, columns].max())
+
+
+def parted_lows(lows: Array, gaps_at: Callable[[Array], Array], barrier: float) -> Array:
+    """
+    Return those of lows (n, 2) [m] that a gap parts from each before, the first among them.
+
+    Parameters
+    ----------
+    lows : (n, 2) float
+        [m].
+    gaps_at : callable
+        Returns the gap (k,) at points (k, 2) [m].
+    barrier : float
+        How much it rises between two over both at least [m].
+    """
+    found: list[Array] = [lows[0]]
+    for low in lows[1:]:
+        if all(_rise_between(gaps_at, other, low) >= barrier for other in found):
+            found.append(low)
+    return np.array(found)
+
+
+def _rise_between(gaps_at: Callable[[Array], Array], first: Array, last: Array) -> float:
+    """Return by how much a gap rises over both ends of a straight line [m]."""
+    shares = np.linspace(0.0, 1.0, BETWEEN)[:, None]
+    gaps = gaps_at(first + shares * (last - first))
+    return float(gaps.max() - max(gaps[0], gaps[-1]))

@@ -1,6 +1,7 @@
 """Surfaces of a link and a soft object where they touch: the law of the contact, and their gap."""
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from ....core.contact.geometry.contact_mesh import ContactMesh
 from ..world_model import SoftMesh
 from .contact_law import contact_law, ContactLaw, lattice, surface_heights
 from .place import Place
-from .terrain import separate_lows, Terrain
+from .terrain import parted_lows, separate_lows, Terrain
 
 Array = NDArray[np.float64]
 
@@ -113,10 +114,16 @@ class TouchSurfaces:
         self._tetrahedra = ContactMesh(TriangleMesh(self._nodes, faces.reshape(-1, 3)))
 
     def terrain(self, link: str, place: Place) -> Terrain:
-        """Return the gap of a link and the object far round a place, and where it is least."""
+        """
+        Return where the gap of a link and the object is least, far round a place.
+
+        Facets must part two places, too: those of convex bodies are convex, and the curved
+        surface between them bulges here and there.
+        """
         flat, _ = lattice(FAR, FAR_SIDE)
         gaps = self._true_gaps(link, place, flat).reshape(FAR_SIDE, FAR_SIDE)
-        lows = flat[separate_lows(gaps, BARRIER)]
+        lows = parted_lows(flat[separate_lows(gaps, BARRIER)],
+                           partial(self._true_gaps, link, place, curved=False), BARRIER)
         return Terrain(place, place.on_link + lows @ place.link_frame[:2])
 
     def shape(self, link: str, place: Place, reach: float, lows: Array | None = None
@@ -165,9 +172,9 @@ class TouchSurfaces:
         found = np.isfinite(gaps)
         return np.where(found, gaps, gaps[found].mean() if found.any() else 0.0)
 
-    def _true_gaps(self, link: str, place: Place, flat: Array) -> Array:
-        return self._link_heights(link, place, flat) - surface_heights(
-            self._object, place.on_object, place.object_frame, flat, 1.0)
+    def _true_gaps(self, link: str, place: Place, flat: Array, curved: bool = True) -> Array:
+        return self._link_heights(link, place, flat, curved) - surface_heights(
+            self._object, place.on_object, place.object_frame, flat, 1.0, curved)
 
     def _first_of_true(self, link: str, place: Place, others: '_Others') -> tuple[Array, float]:
         """Return where the link meets the object's surface first (2,), and its distance [m]."""
@@ -182,8 +189,9 @@ class TouchSurfaces:
         middle = flat[alike].mean(axis=0) if alike.sum() > FEW else close[int(np.argmin(nearer))]
         return middle, min(first, float(nearer.min()))
 
-    def _link_heights(self, link: str, place: Place, flat: Array) -> Array:
-        return surface_heights(self._links[link], place.on_link, place.link_frame, flat, -1.0)
+    def _link_heights(self, link: str, place: Place, flat: Array, curved: bool = True) -> Array:
+        return surface_heights(self._links[link], place.on_link, place.link_frame, flat, -1.0,
+                               curved)
 
     def _tetrahedra_gaps(self, link: str, place: Place, flat: Array) -> Array:
         return self._link_heights(link, place, flat) - surface_heights(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gripsim_ros.hardware.sim.soft.place import Place
-from gripsim_ros.hardware.sim.soft.terrain import separate_lows, Terrain
+from gripsim_ros.hardware.sim.soft.terrain import parted_lows, separate_lows, Terrain
 
 SIDE, HALF = 61, 0.03
 LINE = np.linspace(-HALF, HALF, SIDE)
@@ -46,6 +46,21 @@ def test_what_is_no_surface_parts_places():
     gaps[:, SIDE // 2] = np.inf
     assert len(at(gaps)) == 2
     assert separate_lows(np.full((SIDE, SIDE), np.inf), BARRIER).tolist() == [SIDE**2 // 2]
+
+
+@pytest.mark.parametrize('rise, count', [(0.5 * BARRIER, 1), (2.0 * BARRIER, 2)])
+def test_what_is_low_twice_is_two_places_where_another_surface_rises_between(rise, count):
+    lows = np.array([[-0.0115, 0.001], [0.0115, -0.001]])
+    found = parted_lows(lows, lambda flat: rise * np.cos(0.5 * np.pi * flat[:, 0] / 0.0115)
+                        + 5.0 * flat[:, 1]**2, BARRIER)
+    np.testing.assert_array_equal(found, lows[:count])
+
+
+def test_nothing_convex_parts_places_however_it_lies(rng):
+    lows = rng.uniform(-0.03, 0.03, (20, 2))
+    found = parted_lows(lows, lambda flat: abs(flat @ [0.1, 0.3]) + abs(flat @ [0.2, -0.1]),
+                        BARRIER)
+    np.testing.assert_array_equal(found, lows[:1])
 
 
 def place(on_link=(0.0, 0.0, 0.0), frame=np.eye(3)):
