@@ -13,7 +13,8 @@ from gripsim_ros.hardware.palpation.machine import Palpation
 from gripsim_ros.hardware.palpation.policy import MODEL_ERROR, SqueezePolicy
 from gripsim_ros.hardware.palpation.squeeze_watch import SqueezeWatch
 from gripsim_ros.hardware.palpation.telling import (
-    error_at, expected_error, foretell, GOOD, most_telling, pressure_of_weakest, USELESS)
+    error_at, expected_error, foretell, GOOD, MISTAKEN, most_telling, pressure_of_weakest,
+    USELESS)
 
 BELIEVED, STIFF = 2e5, 1e6
 OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
@@ -84,6 +85,15 @@ def test_what_cannot_be_told_at_all_counts_as_useless():
     refused = 0.9 * grip_model().pressure_at(BELIEVED, np.array([policy().least]))[0]
     assert expected_error(policy(refused)) == USELESS
     assert expected_error(policy(max_force=0.5 * policy().least)) == USELESS
+
+
+def test_a_grip_that_hurts_what_its_object_may_be_taken_for_tells_nothing():
+    """Unless what it may be taken for is impossible."""
+    least, fine = np.array([policy().least]), {'joint_resolution': 1e-6}
+    limit = grip_model().pressure_at(MISTAKEN * STIFF, least)[0] / 0.97
+    assert error_at(policy(0.98 * limit, **fine), STIFF) == USELESS
+    assert error_at(policy(1.02 * limit, **fine), STIFF) < 0.2
+    assert error_at(policy(0.98 * limit, most_modulus=1.9 * STIFF, **fine), STIFF) < 0.2
 
 
 def test_what_is_thought_impossible_need_not_be_told():
