@@ -102,16 +102,46 @@ def test_a_turned_link_has_another_shape():
     assert not shape.is_of(Place(-LINK_RADIUS * UP, RADIUS * UP, turned, np.eye(3)), REACH)
 
 
-@pytest.mark.parametrize('name', ['sdh_thumb_3_link', 'sdh_finger_12_link'])
-def test_a_link_on_a_face_has_one_place_however_it_is_turned(name, rng):
-    """Both are convex; the curved surfaces between their facets are not, and nodes miss edges."""
+def on_a_face(name):
+    """Return what touches if a link of the hand is on a box, and its place there by a turn."""
     hand = load_default_hand()
     number = hand.link_names.index(name)
     pad, mesh = hand.links[number], hand_as_simulated(hand).links[number].mesh
     touching = TouchSurfaces({'link': mesh}, shapes.box((0.2, 0.2, 0.04)),
                              soft_ball(RADIUS, 2), MODULUS)
-    for tilt, turn in zip(rng.uniform(-0.05, 0.05, (6, 2)), rng.uniform(-1.0, 1.0, 6)):
-        turned = Rotation.from_euler('zyx', [turn, *tilt]).as_matrix()
-        place = Place(pad.pad_point, 0.02 * UP, turned @ direction_frame(-pad.pad_normal),
-                      np.eye(3))
-        assert len(touching.terrain('link', place).lows) == 1
+
+    def place(turn):
+        turned = Rotation.from_euler('zyx', turn).as_matrix()
+        return Place(pad.pad_point, 0.02 * UP, turned @ direction_frame(-pad.pad_normal),
+                     np.eye(3))
+    return touching, place
+
+
+@pytest.mark.parametrize('name', ['sdh_thumb_3_link', 'sdh_finger_12_link'])
+def test_a_link_on_a_face_has_one_place_however_it_is_turned(name, rng):
+    """Both are convex; the curved surfaces between their facets are not, and nodes miss edges."""
+    touching, place = on_a_face(name)
+    for turn in rng.uniform(-1.0, 1.0, (6, 3)) * [1.0, 0.05, 0.05]:
+        assert len(touching.terrain('link', place(turn)).lows) == 1
+
+
+#: Turns of a fingertip that lies along a face [rad], how deep its end is pressed [m], how far its
+#: force goes from one turn to the next at most [m], and by how much it changes [-]: the mean depth
+#: along its 24 mm does by a sixth, and force rises by a power of 1.5 of the depth at most.
+ROCKS, DEEP, WAY, CHANGE = np.linspace(-0.012, 0.012, 7), 3e-4, 3.5e-3, 0.25
+
+
+def test_what_a_fingertip_bears_goes_from_one_end_to_the_other_as_it_rocks():
+    """Its line of 24 mm on the face is one contact, whichever end meets the face first."""
+    touching, place = on_a_face('sdh_thumb_3_link')
+    forces, middles = [], []
+    for rock in ROCKS:
+        there = place([0.0, 0.0, rock])
+        shape = touching.shape('link', there, 0.012, touching.terrain('link', there).lows)
+        forces.append(shape.law.force(DEEP))
+        middles.append((-shape.aside(there.on_link[None], forces[-1], np.zeros(2)))[0, 1])
+    np.testing.assert_allclose(forces, forces[::-1], rtol=RTOL)
+    np.testing.assert_allclose(middles, -np.array(middles[::-1]), atol=RTOL * WAY)
+    assert np.argmax(forces) == len(ROCKS) // 2
+    assert abs(np.diff(np.log(forces))).max() < CHANGE
+    assert (np.diff(middles) < 0.0).all() and np.diff(middles).min() > -WAY
