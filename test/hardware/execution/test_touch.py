@@ -94,6 +94,20 @@ def test_contacts_that_came_early_or_late_are_told_of_a_slip_too(lifted):
     assert any('early' in one for one in said[1:]) and any('late' in one for one in said[1:])
 
 
+@pytest.mark.parametrize('spring', [40.0, 400.0])
+def test_a_finger_that_holds_goes_on_by_no_more_than_its_pad_misses(spring):
+    """A step that ends as the pad falls by a tenth seems to have brought nearly nothing."""
+    hand, least = SpringyHand((spring,) * 3), 0.9
+    execution = GraspExecution(plan(replace(BY_TOUCH, lift_height=0.05, hold_time=4.0)), OPTIONS,
+                               True)
+    run(execution, hand, until=lambda: execution.phase == Phase.HOLDING)
+    hand.pads = lambda link, force: force * (
+        least if link == TIPS[0] and (hand.time / 0.18) % 1.0 < 0.6 else 1.0)
+    run(execution, hand, 60.0)
+    assert execution.status == Status.SUCCEEDED
+    assert hand.peak[TIPS[0]] < 1.02 * PLANNED / least
+
+
 def test_forces_rise_together():
     hand = SpringyHand((20.0, 100.0, 400.0))
     execution, worst = GraspExecution(plan(BY_TOUCH), OPTIONS, False), []

@@ -142,9 +142,8 @@ class TouchWatch(SeekingWatch):
         if forces[name] < self._options.touch_force:    # the object has gone away: after it
             step = WAITING_SHARE * wanted[name] / self._touch.stiffest[name]
         else:
-            step = (min(missing, STEP_SHARE * wanted[name]) / loaded.stiffness if self._holding
-                    else min(missing, STEP_SHARE * wanted[name], self._together.rise(name))
-                    / loaded.stiffest)
+            room = np.inf if self._holding else self._together.rise(name)
+            step = min(missing, STEP_SHARE * wanted[name], room) / loaded.stiffest
             step *= 0.5 ** loaded.same      # a pad may be stuck or saturated
         return float(min(step, most, self._beyond - loaded.travel))
 
