@@ -23,8 +23,10 @@ CHANGED = 0.2
 WIDTH = 1.6
 #: Reaches for which a law is good, over that for which it was solved.
 GOOD = (0.4, 1.4)
-#: Round a contact, tetrahedra are searched so far for where they were touched first [m].
-AROUND = 0.0125
+#: Round a contact, tetrahedra are searched so far for where they were touched first [m], on a
+#: lattice and at so many points of each edge: a link first meets what is sharp, and beside an edge
+#: facets fall by a quarter of the way.
+AROUND, ALONG_EDGE = 0.0125, 25
 #: Steps of the lattice within which the place that the link meets first is sought once more.
 CLOSER = 1.5
 #: Where surfaces are parallel, a law is solved round the middle of all places that are nearly as
@@ -110,8 +112,8 @@ class TouchSurfaces:
         self._links = {name: ContactMesh(mesh) for name, mesh in links.items()}
         self._object, self._plane_modulus = ContactMesh(surface), plane_modulus
         used, faces = np.unique(soft.faces, return_inverse=True)
-        self._nodes = soft.nodes[used]
-        self._tetrahedra = ContactMesh(TriangleMesh(self._nodes, faces.reshape(-1, 3)))
+        flat = TriangleMesh(soft.nodes[used], faces.reshape(-1, 3))
+        self._tetrahedra, self._ridges = ContactMesh(flat), points_on_edges(flat, ALONG_EDGE)
 
     def terrain(self, link: str, place: Place) -> Terrain:
         """
@@ -147,7 +149,7 @@ class TouchSurfaces:
         flat, area = lattice(WIDTH * reach)
         gaps = others.without(middle + flat, self._true_gaps(link, place, middle + flat))
         law = contact_law(gaps, flat, area, self._plane_modulus)
-        away = (self._nodes - place.on_object) @ place.object_frame.T
+        away = (self._ridges - place.on_object) @ place.object_frame.T
         near = away[(abs(away[:, :2]) < AROUND).all(axis=1) & (abs(away[:, 2]) < AROUND), :2]
         wide = np.concatenate([lattice(AROUND)[0], near])
         first = float(others.without(wide, self._tetrahedra_gaps(link, place, wide)).min())
@@ -196,3 +198,11 @@ class TouchSurfaces:
     def _tetrahedra_gaps(self, link: str, place: Place, flat: Array) -> Array:
         return self._link_heights(link, place, flat) - surface_heights(
             self._tetrahedra, place.on_object, place.object_frame, flat, 1.0, curved=False)
+
+
+def points_on_edges(mesh: TriangleMesh, count: int) -> Array:
+    """Return points (n, 3) of all edges, evenly spaced, so many on each with both its ends [m]."""
+    sides = np.sort(mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    first, last = mesh.vertices[np.unique(sides, axis=0)].transpose(1, 0, 2)
+    shares = np.linspace(0.0, 1.0, count)[:, None, None]
+    return np.asarray(first + shares * (last - first)).reshape(-1, 3)

@@ -9,7 +9,7 @@ from gripsim_ros.core.bodies import shapes
 from gripsim_ros.core.contact.geometry.ray_casting import direction_frame
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.hardware.sim.soft.contact_law import contact_law, lattice
-from gripsim_ros.hardware.sim.soft.touch_shape import Place, TouchSurfaces
+from gripsim_ros.hardware.sim.soft.touch_shape import Place, points_on_edges, TouchSurfaces
 from gripsim_ros.library.resources import load_default_hand
 
 RADIUS, LINK_RADIUS, MODULUS, REACH = 0.035, 0.01, 2e5, 2e-3
@@ -71,6 +71,34 @@ def test_tetrahedra_are_touched_first_somewhere_and_nowhere_before(rng):
         between = heights - (middles @ frame[2] - RADIUS)
         np.testing.assert_allclose(np.subtract(gaps, min(gaps)), between - between.min(),
                                    atol=5e-5)
+
+
+def test_a_ball_meets_an_edge_of_tetrahedra_where_it_does(rng):
+    """By very many points of edges and facets, not by those of some lattice."""
+    touching, soft = surfaces(shapes.sphere(LINK_RADIUS, 0.0005)), soft_ball(RADIUS, 3)
+    corners = soft.nodes[soft.faces]
+    shares = np.concatenate([rng.dirichlet(np.ones(3), 300), *(
+        np.roll(np.stack([ticks, 1.0 - ticks, 0.0 * ticks], axis=1), k, axis=1)
+        for ticks in [np.linspace(0.0, 1.0, 300)] for k in range(3))])
+    points = np.einsum('kj,fji->fki', shares, corners).reshape(-1, 3)
+    for middle in corners[rng.choice(len(corners), 6, replace=False), :2].mean(axis=1):
+        frame = direction_frame(middle)
+        beside = middle + rng.uniform(-1e-3, 1e-3, 2) @ frame[:2]
+        shape = touching.shape('link', Place(-LINK_RADIUS * UP, beside, np.eye(3), frame), REACH)
+        flat = (points - beside) @ frame.T
+        flat = flat[(np.linalg.norm(flat[:, :2], axis=1) < LINK_RADIUS)
+                    & (abs(flat[:, 2]) < LINK_RADIUS)]
+        rises = LINK_RADIUS - np.sqrt(LINK_RADIUS**2 - (flat[:, :2]**2).sum(axis=1))
+        np.testing.assert_allclose(shape.first, (rises - flat[:, 2]).min(), atol=5e-6)
+
+
+def test_points_are_on_all_edges_each_with_both_its_ends():
+    mesh = shapes.box((0.02, 0.03, 0.04))
+    points = points_on_edges(mesh, 5)
+    assert len(points) == 5 * 3 * len(mesh.faces) // 2
+    assert {tuple(one) for one in mesh.vertices} <= {tuple(one) for one in points}
+    halves = 0.5 * np.ptp(mesh.vertices, axis=0)
+    np.testing.assert_allclose((abs(points) / halves).max(axis=1), 1.0)
 
 
 def test_gaps_where_the_link_has_no_surface_are_as_the_others():
