@@ -1,6 +1,7 @@
 """Force over depth of an elastic contact, from the gap of its surfaces: no shape is assumed."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,8 @@ BEHIND = 0.01
 #: Least cosine between a facet's normal and the line of sight for a surface to be curved there:
 #: along a line that grazes it a bulge of half a millimetre stands out by five.
 FACING = 0.5
+#: Links and objects whose facets' normals are kept: they are asked for in every step.
+KNOWN_MESHES = 64
 
 
 @dataclass(frozen=True)
@@ -150,9 +153,16 @@ def surface_heights(mesh: ContactMesh, origin: Array, frame: Array, flat: Array,
 
 def _faces(mesh: ContactMesh, direction: Array) -> NDArray[np.bool_]:
     """Return which facets face along a unit direction, either way, in the tree's order (f,)."""
+    return np.asarray(abs(_facet_normals(mesh) @ direction) > FACING)
+
+
+@lru_cache(maxsize=KNOWN_MESHES)
+def _facet_normals(mesh: ContactMesh) -> Array:
+    """Return unit normals of facets, in the tree's order (f, 3)."""
     corners = mesh.tree.corners
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-    return np.asarray(abs(normals @ direction) > FACING * np.linalg.norm(normals, axis=1))
+    tiny = np.finfo(float).tiny
+    return np.asarray(normals / np.maximum(tiny, np.linalg.norm(normals, axis=1))[:, None])
 
 
 def contact_law(gaps: Array, points: Array, area: float, plane_modulus: float) -> ContactLaw:
