@@ -66,7 +66,8 @@ def soft_mesh_of(grasp_object: GraspObject, node_spacing: float) -> SoftMesh:
     """
     Return the tetrahedra of an object; the masses add up to its mass.
 
-    Edges are ``node_spacing`` long [m], of thin objects down to half of it.
+    Edges are ``node_spacing`` long [m], of thin objects down to half of it, and shorter where too
+    much of the volume would be lost (``tetrahedra_of``).
     """
     thickness = 2.0 * float(fit_oriented_box(
         grasp_object.mesh.vertices, grasp_object.mesh.faces).half_lengths.min())

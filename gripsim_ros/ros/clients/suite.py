@@ -23,7 +23,8 @@ NODES = ('forward_kinematics', 'contact_detection', 'deformation', 'grasp_planne
 HAND_NODES = {'none': (), 'sim': ('sdh_simulator', 'grasp_executor'),
               'real': ('sdh_driver', 'grasp_executor')}
 #: What the executor is told of a simulated hand: surfaces that touch are those of the meshes to so
-#: many metres, and joints are read as they are, to what they move while they rest [rad].
+#: many metres, and joints are read as they are, to what they swing by while they rest [rad]: in
+#: 106 rests of eight palpations by 0.002 mrad, at most 0.06.
 SIMULATED_READINGS = {'surface_error': 2.0e-5, 'joint_resolution': 2.0e-5}
 #: Finds the arm's motions, where there is an arm.
 ARM_NODE = 'arm_planner'

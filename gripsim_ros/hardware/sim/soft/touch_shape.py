@@ -202,7 +202,6 @@ class TouchSurfaces:
 
 def points_on_edges(mesh: TriangleMesh, count: int) -> Array:
     """Return points (n, 3) of all edges, evenly spaced, so many on each with both its ends [m]."""
-    sides = np.sort(mesh.faces[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-    first, last = mesh.vertices[np.unique(sides, axis=0)].transpose(1, 0, 2)
+    first, last = mesh.vertices[mesh.edges].transpose(1, 0, 2)
     shares = np.linspace(0.0, 1.0, count)[:, None, None]
     return np.asarray(first + shares * (last - first)).reshape(-1, 3)
