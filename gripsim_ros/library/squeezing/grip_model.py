@@ -13,7 +13,7 @@ from ...core.mechanics.body import ElasticBody
 from ..in_process import mechanics_options
 from ..resources import load_default_hand
 from .fingers import HandSqueeze
-from .pressing_links import contacts_of, grip_of, spots_of
+from .pressing_links import contacts_of, spots_of, way_of
 from .sticking import GripContacts, sticking_shares
 from .surface_doubt import mean_deviation, way_covariance
 
@@ -41,8 +41,8 @@ class GripModel:
     Force over way of one grip, by modulus.
 
     The way is conjugate to the forces: its change times the force is the work of the fingers. The
-    forces of a held object balance, so that no motion of the object as a whole, nor of the hand,
-    changes it, and it does not matter which finger goes on how far.
+    forces and moments of a held object balance, friction included, so that no motion of the object
+    as a whole, nor of the hand, changes it, and it does not matter which finger goes on how far.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class GripModel:
     points_link : (k, 3) float
         The middles of the contacts, each in the frame of its link [m].
     directions : (k, 3) float
-        The forces on the object in the frame of the palm, over ``force`` of the grip; their
-        lengths add up to about 2 [-].
+        The forces on the object in the frame of the palm, friction included that its balance
+        takes, over ``force`` of the grip; along the normals they add up to 2 [-].
     touching : (J,) float
         Where the fingers touch first, in the model [rad].
     width : float
@@ -272,7 +272,7 @@ def prepare_grip_model(grasp_object: GraspObject, T_object_palm: Array, joints: 
         fractions = squeeze.fractions_of(longest * SHARES)
         if grip is None:
             middle = squeeze.held_at(squeeze.fractions_of(np.array([MIDDLE * longest]))[0])
-            grip = grip_of(hand, T_object_palm, middle.joint_positions, middle.state)
+            grip = way_of(hand, T_object_palm, middle.joint_positions, middle.state)
         points = []
         for fraction in fractions:
             tell()

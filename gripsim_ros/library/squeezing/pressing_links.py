@@ -8,7 +8,7 @@ from ...core.planning.closing.grasp_state import GraspState, sums_by_link
 from ...core.planning.closing.knowledge import HeldGrasp
 from ...core.transforms import apply, inverse, rotate
 from .fingers import HandSqueeze
-from .sticking import GripContacts
+from .sticking import GripContacts, work_directions
 from .surface_doubt import Spots
 
 #: Part of the closing that tells how pads move [-].
@@ -41,9 +41,18 @@ def spots_of(hand: HandModel, T_object_palm: Array, held: HeldGrasp) -> Spots:
     return Spots(links, points, 2.0 * of_links * shares, state.friction_radii[bears])
 
 
+def way_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
+           ) -> tuple[tuple[int, ...], Array, Array]:
+    """Return as ``grip_of``, with the directions whose work is that of the fingers."""
+    links, points, pushes = grip_of(hand, T_object_palm, joints, state)
+    poses = forward_kinematics(hand, joints[None])[0]
+    of_palm = np.array([apply(poses[link], point[None])[0] for link, point in zip(links, points)])
+    return links, points, work_directions(of_palm, pushes)
+
+
 def grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
             ) -> tuple[tuple[int, ...], Array, Array]:
-    """Return the links that press, their points (k, 3) and directions (k, 3)."""
+    """Return the links that press, their points (k, 3) and normal pushes (k, 3)."""
     poses = forward_kinematics(hand, joints[None])[0]
     force = 0.5 * float(state.normal_forces.sum())
     links, points, directions = [], [], []

@@ -71,7 +71,7 @@ def sticking_shares(body: ElasticBody, contacts: GripContacts, compliances: Arra
     (2 - nu) / (2 (1 - nu)) along the surface. Departs: moments of single contacts do not count.
     """
     count, forces = len(contacts.points), contacts.forces.ravel()
-    balanced = _balanced_forces(contacts.points)
+    balanced = balanced_forces(contacts.points)
     lengths = np.linalg.norm(contacts.forces, axis=1)
     normals = contacts.forces / lengths[:, None]
     ratio = body.material.poisson_ratio
@@ -93,7 +93,7 @@ def sticking_shares(body: ElasticBody, contacts: GripContacts, compliances: Arra
     return np.array(held), np.array(sticking)
 
 
-def _balanced_forces(points: Array) -> Array:
+def balanced_forces(points: Array) -> Array:
     """Return an orthonormal basis (3k, m) of the forces on points (k, 3) that balance."""
     arms = points - points.mean(axis=0)
     size = np.abs(arms).max()
@@ -101,6 +101,33 @@ def _balanced_forces(points: Array) -> Array:
     moves = np.vstack([np.tile(np.eye(3), len(points)), turns.reshape(3, -1)])
     _, sizes, rows = np.linalg.svd(moves)
     return np.asarray(rows[int((sizes > NO_MOTION * sizes[0]).sum()):].T)
+
+
+def work_directions(points: Array, pushes: Array) -> Array:
+    """
+    Return the forces of pads whose moments balance, too, over half the sum of the normal ones.
+
+    Where pads do not press against each other along one line, friction holds the object: it
+    would turn between them. The work of the fingers is that of these forces; by the normal ones
+    alone an object that turns would count as pressed in.
+
+    Parameters
+    ----------
+    points : (k, 3) float
+        The middles of the contacts [m].
+    pushes : (k, 3) float
+        Normal forces on the object, which balance [-].
+
+    Returns
+    -------
+    (k, 3) float
+        Nearest to ``pushes`` in direction, with as much along them.
+    """
+    basis = balanced_forces(points)
+    nearest = (basis @ (basis.T @ pushes.ravel())).reshape(-1, 3)
+    lengths = np.linalg.norm(pushes, axis=1)
+    along = np.einsum('ki,ki->k', nearest, pushes / np.maximum(lengths, 1e-300)[:, None])
+    return np.asarray(nearest * lengths.sum() / along.sum())
 
 
 def _far_compliance(body: ElasticBody, points: Array, normals: Array, radii: Array) -> Array:

@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+from hypothesis import given
+from hypothesis import strategies as st
 import numpy as np
 import pytest
 
 from gripsim_ros.core.bodies import GraspObject, Material, shapes
 from gripsim_ros.core.mechanics.body import ElasticBody
 from gripsim_ros.library.in_process import mechanics_options
-from gripsim_ros.library.squeezing.sticking import GripContacts, sticking_shares
+from gripsim_ros.library.squeezing.sticking import GripContacts, sticking_shares, work_directions
 
 MODULUS, STICKS = 2e5, 5.0
 #: Contacts no larger than the nodes are apart, at up to three forces.
@@ -82,3 +84,28 @@ def test_two_pads_have_no_thrust(bar):
                         np.zeros((1, 2)))
     held, stuck = sticking_shares(body(bar, STICKS), pads, np.array([1e-3]))
     np.testing.assert_allclose([held, stuck], 1.0, rtol=1e-9)
+
+
+@given(seed=st.integers(0, 10**6), count=st.integers(2, 5))
+def test_an_object_that_moves_or_turns_between_the_pads_changes_no_way(seed, count):
+    draw = np.random.default_rng(seed)
+    points = draw.uniform(-0.05, 0.05, (count, 3))
+    pushes = -points + points.mean(axis=0) + draw.uniform(-0.01, 0.01, (count, 3))
+    pushes -= pushes.mean(axis=0)
+    pushes *= 2.0 / np.linalg.norm(pushes, axis=1).sum()
+    found = work_directions(points, pushes)
+    turn, shift = draw.uniform(-1.0, 1.0, (2, 3))
+    motions = shift + np.cross(turn, points / 0.05)
+    assert abs((found * motions).sum()) < 1e-9
+    normals = pushes / np.linalg.norm(pushes, axis=1)[:, None]
+    assert (found * normals).sum() == pytest.approx(2.0)
+
+
+def test_two_pads_that_do_not_face_each_other_work_along_the_line_between_them():
+    points = np.array([[-0.02, 0.004, 0.0], [0.02, -0.004, 0.0]])
+    found = work_directions(points, np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]]))
+    assert found == pytest.approx(np.array([[1.0, -0.2, 0.0], [-1.0, 0.2, 0.0]]))
+
+
+def test_what_balances_stays_as_it_is(on_three):
+    assert work_directions(on_three.points, on_three.forces) == pytest.approx(on_three.forces)
