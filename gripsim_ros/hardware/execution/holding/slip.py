@@ -15,6 +15,8 @@ USUAL_TIME = 0.3
 JUMP = 1.0e-3
 #: Pads that must slip together: a single centre wanders with the roughness of what is held.
 TOGETHER = 2
+#: A centre that chatters has to go farther, by so much of what it goes to and fro [-].
+CHATTER = 3.0
 #: Share of the usual sum of forces by which it falls where the object leaves the fingers.
 FALL = 0.15
 #: A sum so far above the usual one, which may be a bad frame, counts as no more.
@@ -29,7 +31,10 @@ class SlipWatch:
 
     A contact that sticks moves with its link, so its centre of pressure rests in it; one that
     slips goes where the load pulls. What is usual follows slow creep. A slip of 30 mm/s has gone
-    ``JUMP`` within 40 ms. An object that only turns between the pads is not seen.
+    ``JUMP`` within 40 ms. An object that only turns between the pads is not seen. A centre that
+    goes to and fro from reading to reading, as where flat surfaces touch here and there, slips
+    where it goes farther than that: what comes back is told from what goes on by the second
+    difference of its readings.
 
     Parameters
     ----------
@@ -40,11 +45,14 @@ class SlipWatch:
     def __init__(self, touch_force: float) -> None:
         """Know nothing yet."""
         self._least = 2.0 * touch_force
+        self._chatter: dict[str, float] = {}
+        self._heard: dict[str, int] = {}            # of how many turns it is the mean
         self.forget()
 
     def forget(self) -> None:
         """Begin anew: the fingers are about to move, and centres move with them."""
         self._usual: dict[str, Array] = {}
+        self._before: dict[str, list[Array]] = {}           # the last centres
         self._sum, self._last = 0.0, -np.inf
 
     def update(self, measured: Measurement, pulls: Mapping[str, Array]) -> bool:
@@ -65,23 +73,33 @@ class SlipWatch:
         falls = total < (1.0 - FALL) * self._sum
         before = self._sum or total
         self._sum = before + share * (min(total, (1.0 + RISE) * before) - before)
-        gone = [self._follow(link, measured, pull, share) for link, pull in pulls.items()]
-        watched = [way for way in gone if way is not None]
-        slipping = sum(way > JUMP for way in watched)
-        return falls or (bool(watched) and slipping >= min(TOGETHER, len(watched)))
+        slipping = [slips for link, pull in pulls.items()
+                    if (slips := self._follow(link, measured, pull, share)) is not None]
+        return falls or (bool(slipping) and sum(slipping) >= min(TOGETHER, len(slipping)))
 
     def _follow(self, link: str, measured: Measurement, pull: Array, share: float
-                ) -> float | None:
-        """Return how far a centre has gone along the load [m], None where it is not known."""
+                ) -> bool | None:
+        """Return whether a centre slips, None where it is not known."""
         centre, usual = measured.centres.get(link), self._usual.get(link)
         if centre is None or measured.forces.get(link, 0.0) < self._least:
             self._usual.pop(link, None)
             return None
         if usual is None:
-            self._usual[link] = centre
+            self._usual[link], self._before[link] = centre, []
             return None
         self._usual[link] = usual + share * (centre - usual)
-        return float((centre - usual) @ pull)
+        room = JUMP + CHATTER * self._chatter.get(link, 0.0)
+        self._note_chatter(link, centre, pull, share)
+        return bool((centre - usual) @ pull > room)
+
+    def _note_chatter(self, link: str, centre: Array, pull: Array, share: float) -> None:
+        """Follow how far a centre goes to and fro along the load, from three readings."""
+        last = self._before[link] = [*self._before[link], centre][-3:]
+        if len(last) == 3:
+            turn = 0.5 * abs(float((last[0] - 2.0 * last[1] + last[2]) @ pull))
+            self._heard[link] = count = self._heard.get(link, 0) + 1
+            known = self._chatter.get(link, 0.0)
+            self._chatter[link] = known + max(share, 1.0 / count) * (turn - known)
 
 
 def falls_on(before: Measurement, now: Measurement, pulls: Mapping[str, Array]) -> bool:

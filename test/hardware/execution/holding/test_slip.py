@@ -41,6 +41,33 @@ def test_what_is_no_slip(ways):
     assert seen(ways) is None
 
 
+def chattering(width, speed=0.0, seed=0):
+    """Return ways of centres that chatter in full from 0.1 s on, and go along the load from 0.6 s on."""
+    draw = np.random.default_rng(seed)
+    return lambda time: [DOWN * (min(1.0, 10.0 * time) * width * draw.normal()
+                                 + speed * max(0.0, time - 0.6)) for _ in LINKS]
+
+
+@pytest.mark.parametrize('width', [0.3 * JUMP, 0.6 * JUMP, JUMP])
+def test_centres_that_chatter_are_no_slip(width):
+    assert all(seen(chattering(width, seed=seed)) is None for seed in range(20))
+
+
+def test_what_slips_is_seen_in_spite_of_chatter():
+    for seed in range(20):
+        assert 0.6 < seen(chattering(0.3 * JUMP, 0.03, seed)) <= 0.7
+
+
+def test_chatter_is_known_after_fingers_have_risen():
+    watch, pulls, ways = SlipWatch(0.05), dict.fromkeys(LINKS, DOWN), chattering(JUMP)
+    for k in range(300):
+        if k % 10 == 0 and k >= 100:
+            watch.forget()
+        assert not watch.update(Measurement(
+            PERIOD * k, np.zeros(7), dict.fromkeys(LINKS, 1.0),
+            centres=dict(zip(LINKS, ways(PERIOD * k)))), pulls)
+
+
 @pytest.mark.parametrize('fall, slips', [(1.2 * FALL, True), (0.8 * FALL, False)])
 def test_a_sum_that_falls_is_slip(fall, slips):
     rest = along(0.0, 0.0, 0.0)
