@@ -116,7 +116,8 @@ class Pruner:
         found = [grasp for of, grasp in self._found if of <= wave - 2]
         gains = [grasp.score - self._foretold[grasp.hypothesis] for grasp in found
                  if np.isfinite(self._foretold[grasp.hypothesis])]
-        last = self._last_ranks(wave).quantitative
+        ranks = self._last_ranks(wave)
+        last = ranks.other if self._rarely_quantitative(found) else ranks.quantitative
         if len(gains) >= self._least and np.isfinite(last) and self._options.set_aside_slack < 1.0:
             return float(last - np.quantile(gains, SURE, method='higher'))
         without = [number for number, of in self._waves.items()
@@ -124,6 +125,11 @@ class Pruner:
         held = {grasp.hypothesis for grasp in found}
         vain = len(without) >= self._options.heat_size and bool(held) and held.isdisjoint(without)
         return -MOST_SCORE if vain else -np.inf
+
+    def _rarely_quantitative(self, found: list[RankedGrasp]) -> bool:
+        """Return whether of those found so few are that the next hardly is (Laplace's rule)."""
+        sound = sum(self._is_quantitative(grasp) for grasp in found)
+        return sound + 1 <= (1.0 - SURE) * (len(found) + 2)
 
     def conclude(self, number: int, grasp: RankedGrasp | None) -> None:
         """Take note of a verdict."""

@@ -140,8 +140,12 @@ def test_a_flagged_patch_that_is_pressed_less_may_beat_all_bars():
     assert not pruner.should_defer(closing, flagged)
 
 
-def foretelling(found, foretold, least=0, flag=0, lifted=0, size=8, waves=2, slack=SLACK):
-    """Return a pruner after some waves, where the first came to scores (None: no grasp)."""
+def foretelling(found, foretold, least=0, flag=0, lifted=0, size=8, waves=2, slack=SLACK, sound=0):
+    """
+    Return a pruner after some waves, where the first came to scores (None: no grasp).
+
+    All but the first ``sound`` grasps have the flag.
+    """
     _, hand, reference, options = held()
     pruner = Pruner(hand, reference, replace(options, heat_size=size, set_aside_slack=slack),
                     WANTED, least, lifted)
@@ -149,8 +153,8 @@ def foretelling(found, foretold, least=0, flag=0, lifted=0, size=8, waves=2, sla
         pruner.begin(pressing(number), foretold[number] if number < len(foretold) else 0.0)
         score = found[number] if number < len(found) else None
         pruner.conclude(number, None if score is None else SimpleNamespace(
-            quantitative=not flag, score=score, balanced=True, hypothesis=number,
-            closing_motion=None, preshape='', T_object_palm=np.eye(4),
+            quantitative=not flag or number < sound, score=score, balanced=True,
+            hypothesis=number, closing_motion=None, preshape='', T_object_palm=np.eye(4),
             contacts=[SimpleNamespace(point=np.full(3, float(number)), flags=flag)]))
     return pruner
 
@@ -189,6 +193,14 @@ def test_no_closing_is_hopeless_while_the_grasps_found_may_not_be_quantitative(
         flag, lifted, hopeless):
     pruner = foretelling(8 * [0.9], 8 * [0.9], flag=flag, lifted=lifted)
     assert pruner.is_hopeless(0.0) is hopeless
+
+
+@pytest.mark.parametrize('found, sound, hopeless', [
+    (17, 0, False), (18, 0, True), (37, 1, False), (38, 1, True), (38, 2, False)])
+def test_quantitative_grasps_are_not_waited_for_where_one_in_twenty_is_at_most(
+        found, sound, hopeless):
+    pruner = foretelling(found * [0.9], found * [0.9], flag=PATCH_THIN, size=found, sound=sound)
+    assert pruner.is_hopeless(0.5) is hopeless and not pruner.is_hopeless(0.95)
 
 
 @pytest.mark.parametrize('scores, hopeless', [
