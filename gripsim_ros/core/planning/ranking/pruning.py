@@ -44,7 +44,8 @@ class Pruner:
     A closing whose score was foretold is hopeless before it begins where it would have to exceed
     what was foretold of it, to come among those wanted, by more than all but one in twenty of the
     grasps of these waves do. So is one of which no forces are foretold, where a wave of such came
-    to nothing.
+    to nothing. Quantitative grasps, which rank first, are not waited for where hardly one of those
+    found is.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ def test_what_is_no_slip(ways):
 
 
 def chattering(width, speed=0.0, seed=0):
-    """Return ways of centres that chatter in full from 0.1 s on, and go along the load from 0.6 s on."""
+    """Return ways of centres that chatter, in full from 0.1 s on, and slip from 0.6 s on."""
     draw = np.random.default_rng(seed)
     return lambda time: [DOWN * (min(1.0, 10.0 * time) * width * draw.normal()
                                  + speed * max(0.0, time - 0.6)) for _ in LINKS]
