@@ -19,6 +19,9 @@ NO_REGION = np.zeros((0, OBSTACLE_WIDTH))
 #: Force aimed at, at most, over that which damages: control misses by a few per cent [-]; and the
 #: share of it from which on no more can be had.
 AIMED_SHARE, SPENT_SHARE = 0.95, 0.9
+#: Least force of a contact over the first guess, and pressure over the limit, at which more force
+#: will not do: it presses harder still [-].
+PRESSING, PASSED = 0.3, 1.1
 #: Number of fingers that share the first guess of the holding force.
 SHARING_FINGERS = 2
 
@@ -108,6 +111,11 @@ class ClosingLimits:
         """Return links that a patch presses with more pressure, or that press harder, than may."""
         return state.links[(state.peak_pressures > self.max_pressure)
                            | (state.normal_forces_by_link > self.force_limit)]
+
+    def are_spent(self, state: GraspState, forces: Array) -> bool:
+        """Return whether all contacts press, by forces (k,) [N], and pass the limit of pressure."""
+        return bool(forces.min() > PRESSING * self.holding_force
+                    and state.peak_pressures.max() > PASSED * self.max_pressure)
 
     def reason_to_end(self, state: GraspState, forces: Array, wanted: Mapping[int, float]) -> str:
         """

@@ -103,6 +103,17 @@ def test_where_no_force_at_all_would_hold_no_more_are_tried(hand, needed, force,
     assert closing.reason == (rejections.CANNOT_BALANCE if ends else '')
 
 
+@pytest.mark.parametrize('force, peak, ends', [
+    (0.5, 1.2e6, True), (0.2, 1.2e6, False), (0.5, 1.05e6, False)])
+def test_what_no_forces_hold_is_pressed_no_harder_where_pressure_is_beyond_its_limit(
+        hand, force, peak, ends):
+    closing = squeezing(hand)
+    closing.answer(state_of(hand, np.full(3, force), 0.0, capable=False, needed_force=8.0,
+                            peak_pressures=np.array([1e3, peak, 1e3])))
+    assert closing.done is ends
+    assert closing.reason == (rejections.CANNOT_BALANCE if ends else '')
+
+
 @pytest.mark.parametrize('margin, force, peak, reason', [
     (0.0, 2.0, 1e5, rejections.SLIPS_OUT), (0.0, 1.5, 1e5, ''), (0.01, 20.0, 1e5, ''),
     (np.nan, 2.0, 1e5, ''), (0.0, 2.0, 1.1e6, rejections.EXCESSIVE_PRESSURE)])
