@@ -113,7 +113,7 @@ class ClosingLimits:
                            | (state.normal_forces_by_link > self.force_limit)]
 
     def are_spent(self, state: GraspState, forces: Array) -> bool:
-        """Return whether all contacts press, by forces (k,) [N], and pass the limit of pressure."""
+        """Return whether all contacts press, by forces (k,) [N], and one passes its pressure."""
         return bool(forces.min() > PRESSING * self.holding_force
                     and state.peak_pressures.max() > PASSED * self.max_pressure)
 
