@@ -1,15 +1,18 @@
 """
 A planned grip by finite elements of finite strain, beside what palpation's model tells of it.
 
-``python -m benchmarks strained_grip MESH [--rank N] [--free]`` plans on a body of 200 kPa, and
-closes the hand's convex links, as the simulated hand has them, about neo-Hookean quadratic
-elements. Where they touch they stick and are carried along with the links, or with ``--free``
-nothing sticks: then a body that friction alone holds slides out. Half the sum of the normal
-forces by the way of the fingers, against ``GripModel``, whose friction is the body's.
+``python -m benchmarks strained_grip MESH|GRASPS.json [--rank N] [--free]`` plans on a body of 200
+kPa, or takes a planned grasp, and closes the hand's convex links, as the simulated hand has them,
+about neo-Hookean quadratic elements. Where they touch they stick and are carried along with the
+links, or with ``--free`` nothing sticks: then a body that friction alone holds slides out. Half
+the sum of the normal forces by the way of the fingers, against ``GripModel``, whose friction is
+the body's.
 """
 
 import argparse
 from dataclasses import replace
+import json
+from pathlib import Path
 
 import numpy as np
 from scipy.spatial import ConvexHull
@@ -23,7 +26,9 @@ from gripsim_ros.core.mechanics.finite_strain.obstacles import ContactSurface
 from gripsim_ros.core.mechanics.finite_strain.squeezing import DRAG
 from gripsim_ros.core.transforms import inverse
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
+from gripsim_ros.library.grasp_file import given_grasp
 from gripsim_ros.library.in_process import mechanics_options, plan_grasps
+from gripsim_ros.library.planned_object import object_of_grasps
 from gripsim_ros.library.resources import load_default_hand
 from gripsim_ros.library.squeezing.fingers import HandSqueeze
 from gripsim_ros.library.squeezing.grip_model import prepare_grip_model
@@ -62,22 +67,32 @@ def carried(surface: ContactSurface, before, now) -> ContactSurface:
     return replace(surface, anchors=tuple(moved))
 
 
+def grip_of(path: str, rank: int, hand):
+    """Return body, palm pose (4, 4) and joints (J,) of a grasp of a file, or of a new plan."""
+    if not path.endswith('.json'):
+        body = GraspObject(load_mesh(path).mesh, MATERIAL, path)
+        grasp = plan_grasps(body, hypotheses=40, count=10).grasps[rank - 1]
+        return body, grasp.T_object_palm, grasp.trajectory[-1]
+    content = json.loads(Path(path).read_text())
+    body = GraspObject(object_of_grasps(content, Path(path), '').mesh, MATERIAL, path)
+    given = given_grasp(content['grasps'][rank - 1], hand.joint_names, f'grasp {rank}')
+    return body, given.T_object_palm, given.trajectory[-1]
+
+
 def main() -> None:
     """Print a row for each way."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument('mesh')
+    parser.add_argument('mesh', help='or the answer of `gripsim plan --out`')
     parser.add_argument('--rank', type=int, default=1)
     parser.add_argument('--free', action='store_true', help='nothing sticks')
     parser.add_argument('--edges', type=float, nargs=2, default=[4.0, 14.0],
                         help='of elements at contacts and elsewhere [mm]')
     arguments = parser.parse_args()
     hand = hand_as_simulated(load_default_hand())
-    body = GraspObject(load_mesh(arguments.mesh).mesh, MATERIAL, arguments.mesh)
-    grasp = plan_grasps(body, hypotheses=40, count=10).grasps[arguments.rank - 1]
-    closed, modulus = grasp.trajectory[-1], MATERIAL.youngs_modulus
-    model = prepare_grip_model(body, grasp.T_object_palm, closed, 4.0 * WAYS[-1], hand=hand,
-                               elasticity='body')
-    squeeze = HandSqueeze(body, hand, grasp.T_object_palm, closed, mechanics_options('body'))
+    body, palm, closed = grip_of(arguments.mesh, arguments.rank, hand)
+    modulus = MATERIAL.youngs_modulus
+    model = prepare_grip_model(body, palm, closed, 4.0 * WAYS[-1], hand=hand, elasticity='body')
+    squeeze = HandSqueeze(body, hand, palm, closed, mechanics_options('body'))
     hulls = [ConvexHull(hand.links[link].mesh.vertices).equations for link in model.links]
     fractions = squeeze.fractions_of(WAYS)
     places = squeeze.held_at(fractions[-1]).state.points
@@ -94,7 +109,7 @@ def main() -> None:
         for fraction in np.linspace(begin, end, STEPS + 1)[1:]:
             joints = squeeze.joints_at(fraction)
             poses = forward_kinematics(hand, joints[None])[0]
-            links = tuple(HullLink(planes, grasp.T_object_palm @ poses[link])
+            links = tuple(HullLink(planes, palm @ poses[link])
                           for planes, link in zip(hulls, model.links))
             if surface.anchors:
                 surface = carried(surface, before, links)
