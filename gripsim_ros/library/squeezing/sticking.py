@@ -14,6 +14,8 @@ SPREAD, FACING = 1.0, 0.5
 LEAST_LOCAL = 0.05
 #: Motions of a rigid body that move contacts by less than this, over the largest, are none [-].
 NO_MOTION = 1e-6
+#: Forces that balance and press with less than this of what pads press with are none of theirs.
+LEAST_ALONG = 0.1
 #: Shares of sticking that are tried, from none to all.
 TRIES = 201
 
@@ -121,12 +123,15 @@ def work_directions(points: Array, pushes: Array) -> Array:
     Returns
     -------
     (k, 3) float
-        Nearest to ``pushes`` in direction, with as much along them.
+        Nearest to ``pushes`` in direction, with as much along them; ``pushes`` themselves where
+        none that balance go along them.
     """
     basis = balanced_forces(points)
     nearest = (basis @ (basis.T @ pushes.ravel())).reshape(-1, 3)
     lengths = np.linalg.norm(pushes, axis=1)
     along = np.einsum('ki,ki->k', nearest, pushes / np.maximum(lengths, 1e-300)[:, None])
+    if along.sum() < LEAST_ALONG * lengths.sum():
+        return pushes
     return np.asarray(nearest * lengths.sum() / along.sum())
 
 

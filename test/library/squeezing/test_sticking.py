@@ -109,3 +109,8 @@ def test_two_pads_that_do_not_face_each_other_work_along_the_line_between_them()
 
 def test_what_balances_stays_as_it_is(on_three):
     assert work_directions(on_three.points, on_three.forces) == pytest.approx(on_three.forces)
+
+
+def test_pads_that_only_turn_an_object_keep_their_forces():
+    pushes = np.array([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
+    assert work_directions(np.array([[0.0, 0.02, 0.0], [0.0, -0.02, 0.0]]), pushes) is pushes
