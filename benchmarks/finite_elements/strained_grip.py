@@ -67,7 +67,7 @@ def carried(surface: ContactSurface, before, now) -> ContactSurface:
     return replace(surface, anchors=tuple(moved))
 
 
-def grip_of(path: str, rank: int, hand):
+def planned_grip(path: str, rank: int, hand):
     """Return body, palm pose (4, 4) and joints (J,) of a grasp of a file, or of a new plan."""
     if not path.endswith('.json'):
         body = GraspObject(load_mesh(path).mesh, MATERIAL, path)
@@ -89,7 +89,7 @@ def main() -> None:
                         help='of elements at contacts and elsewhere [mm]')
     arguments = parser.parse_args()
     hand = hand_as_simulated(load_default_hand())
-    body, palm, closed = grip_of(arguments.mesh, arguments.rank, hand)
+    body, palm, closed = planned_grip(arguments.mesh, arguments.rank, hand)
     modulus = MATERIAL.youngs_modulus
     model = prepare_grip_model(body, palm, closed, 4.0 * WAYS[-1], hand=hand, elasticity='body')
     squeeze = HandSqueeze(body, hand, palm, closed, mechanics_options('body'))

@@ -52,8 +52,8 @@ class GripModel:
     points_link : (k, 3) float
         The middles of the contacts, each in the frame of its link [m].
     directions : (k, 3) float
-        The forces on the object in the frame of the palm, friction included that its balance
-        takes, over ``force`` of the grip; along the normals they add up to 2 [-].
+        The forces on the object in the frame of the palm, with the friction that keeps it from
+        turning, over ``force`` of the grip; along the normals they add up to 2 [-].
     touching : (J,) float
         Where the fingers touch first, in the model [rad].
     width : float

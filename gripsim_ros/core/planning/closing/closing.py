@@ -303,7 +303,8 @@ class Closing:
             self._end(rejections.NOT_HELD if state.capable else rejections.NOT_CONVERGED)
         elif (forces > 0.0).all() and not state.capable:
             known.trials = max(known.trials, self._trials_made(state, forces))
-            if known.trials >= len(TRIAL_FORCES) or self._limits.are_spent(state, forces):
+            if known.trials >= len(TRIAL_FORCES) or self._limits.pressure_is_spent(
+                    state, forces):
                 self._end(rejections.CANNOT_BALANCE)
         elif self._slips_again(state, forces):
             self._end(rejections.SLIPS_OUT)

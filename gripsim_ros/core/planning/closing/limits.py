@@ -112,8 +112,8 @@ class ClosingLimits:
         return state.links[(state.peak_pressures > self.max_pressure)
                            | (state.normal_forces_by_link > self.force_limit)]
 
-    def are_spent(self, state: GraspState, forces: Array) -> bool:
-        """Return whether all contacts press, by forces (k,) [N], and one passes its pressure."""
+    def pressure_is_spent(self, state: GraspState, forces: Array) -> bool:
+        """Return whether all contacts press with their forces (k,) [N], one of them too hard."""
         return bool(forces.min() > PRESSING * self.holding_force
                     and state.peak_pressures.max() > PASSED * self.max_pressure)
 
