@@ -16,6 +16,9 @@ from gripsim_ros.core.contact.geometry.vp_tree import build_vp_tree
 
 #: Least cosine between a link's way out and the body's inward normal for them to face each other.
 FACING = 0.3
+#: Deepest that a link is along the body's normal, over the deepest where it faces the body [-]:
+#: what is deeper lies on another side of an edge that the link reaches over.
+DEEPEST = 1.5
 #: Shortest step along a line [m], steps and halvings by which a surface is found, and how far
 #: behind it the link's is looked at [m].
 STEP, STEPS, HALVINGS, BEYOND = 2e-5, 400, 25, 1e-7
@@ -71,12 +74,17 @@ def facing(reach, places, inward) -> tuple[np.ndarray, np.ndarray]:
     Return depths (n,) [m] and ways out (n, 3) of a link at places, as ``reach``, that it faces.
 
     ``inward (n, 3)`` are unit normals into the body. Where the nearest way out leans from them by
-    more than ``FACING`` the one along them counts.
+    more than ``FACING`` the one along them counts, but for sides of the body that are pressed
+    along themselves, beyond an edge.
     """
     deep, out = reach(places)
-    rows = np.flatnonzero((deep > 0.0) & (np.einsum('na,na->n', out, inward) < FACING))
+    faces = np.einsum('na,na->n', out, inward) >= FACING
+    deepest = deep[faces].max(initial=0.0)
+    rows = np.flatnonzero((deep > 0.0) & ~faces)
+    ways = exits(reach, places[rows], inward[rows]) if len(rows) else np.zeros(0)
+    near = (ways <= DEEPEST * deepest) | (deepest == 0.0)
+    rows, ways = rows[near], ways[near]
     if len(rows):
-        ways = exits(reach, places[rows], inward[rows])
         found = reach(places[rows] + (ways + BEYOND)[:, None] * inward[rows])[1]
         slopes = np.einsum('na,na->n', found, inward[rows])
         faced = slopes >= FACING

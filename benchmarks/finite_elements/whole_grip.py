@@ -30,9 +30,9 @@ LOADED = 0.3
 SAMPLES_DRAWN, NEIGHBOURS = 20000, 3.0
 #: Surface that comes within this of a link may be pressed [m]: what sticks may be drawn in.
 MARGIN = 1e-3
-#: Times that gaps are found anew at the surface as it moved, at most, and the change of the
-#: largest gap over the largest overlap at which that ends [-].
-TURNS, SETTLED = 12, 1e-3
+#: Times that gaps are found anew at the surface as it moved, the share of its way that it goes in
+#: four times as many where that does not end, and the change over the largest way where it ends.
+TURNS, DAMPED, SETTLED = 12, 0.3, 1e-3
 #: Steps by which a link's surface is found along its motion, and least slope to it [-].
 NEWTON, LEAST_COSINE = 4, 0.3
 #: Exchanges of loaded and free nodes, and right-hand sides solved at a time.
@@ -243,12 +243,15 @@ class WholeGrip:
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), True)
             return self._summary(forces, self._sinking(forces), out, owner)
         moved = np.zeros((len(self.points), 3))
-        for _ in range(TURNS):
+        for step in [1.0] * TURNS + [DAMPED] * 4 * TURNS:
             deep, out, owner = self._depths(self._by_nearest, self._between @ moved)
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), False)
-            before, moved = moved, self._sinking(forces)
-            if np.abs(moved - before).max() < SETTLED * np.abs(moved).max():
+            change = self._sinking(forces) - moved
+            moved = moved + step * change
+            if np.abs(change).max() < SETTLED * np.abs(moved).max():
                 break
+        else:
+            raise ArithmeticError('the surface under the links does not come to rest')
         return self._summary(forces, moved, out, owner)
 
     @property

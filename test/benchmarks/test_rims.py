@@ -32,6 +32,14 @@ def test_what_faces_a_side_leaves_by_the_side():
     assert_allclose(out, [[1.0, 0.0, 0.0]], atol=1e-6)
 
 
+def test_a_side_beyond_an_edge_goes_with_the_face_that_is_pressed():
+    """A bar's end reaches over the edge of a body: its side is not pushed through the bar."""
+    places = np.array([[-1e-3, 0.0, 9.7e-3], [0.0, 0.0, 9.8e-3]])
+    deep, out = facing(REACH, places, np.array([UP, [1.0, 0.0, 0.0]]))
+    assert_allclose(deep, [3e-4, 2e-4], atol=ATOL_WAY)
+    assert_allclose(out, [UP, UP], atol=1e-6)
+
+
 @pytest.mark.parametrize('place, met', [
     ([2.9e-3, 0.0, 9.7e-3], True), ([2.9e-3, 0.0, 10.5e-3], True),
     ([2.9e-3, 0.0, 11.5e-3], False), ([3.1e-3, 0.0, 9.7e-3], False)])
