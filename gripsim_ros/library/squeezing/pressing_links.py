@@ -42,12 +42,19 @@ def spots_of(hand: HandModel, T_object_palm: Array, held: HeldGrasp) -> Spots:
 
 
 def way_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState
-           ) -> tuple[tuple[int, ...], Array, Array]:
-    """Return as ``grip_of``, with the directions whose work is that of the fingers."""
+           ) -> tuple[tuple[int, ...], Array, Array, float]:
+    """
+    Return as ``grip_of``, with the directions whose work is that of the fingers.
+
+    The last is by how much they differ from the normal forces, over these [-]: what friction
+    bears so that the object does not turn.
+    """
     links, points, pushes = grip_of(hand, T_object_palm, joints, state)
     poses = forward_kinematics(hand, joints[None])[0]
     of_palm = np.array([apply(poses[link], point[None])[0] for link, point in zip(links, points)])
-    return links, points, work_directions(of_palm, pushes)
+    directions = work_directions(of_palm, pushes)
+    kept = float(np.linalg.norm(directions - pushes) / np.linalg.norm(pushes))
+    return links, points, directions, kept
 
 
 def grip_of(hand: HandModel, T_object_palm: Array, joints: Array, state: GraspState

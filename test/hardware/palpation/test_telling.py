@@ -15,6 +15,7 @@ from gripsim_ros.hardware.palpation.squeeze_watch import SqueezeWatch
 from gripsim_ros.hardware.palpation.telling import (
     error_at, expected_error, foretell, GOOD, MISTAKEN, most_telling, pressure_of_weakest,
     USELESS)
+from gripsim_ros.library.squeezing.grip_model import TURNING_DOUBT
 
 BELIEVED, STIFF = 2e5, 1e6
 OPEN = replace(OPTIONS, loading_time=PALPATION.palpation_time)
@@ -143,6 +144,14 @@ def test_friction_that_nobody_knows_is_left_however_fine_the_joints_are():
     all_of = np.hypot(np.sqrt(np.mean(np.square(doubts))), MODEL_ERROR)
     assert error == pytest.approx(all_of, rel=0.2)
     assert 0.08 < error < 0.2
+
+
+def test_friction_that_keeps_an_object_from_turning_is_in_doubt():
+    faces, aside = grip_model(), replace(grip_model(), friction_share=0.25)
+    before, after = (error_at(policy(model=model, joint_resolution=1e-9), BELIEVED)
+                     for model in (faces, aside))
+    assert after == pytest.approx(np.hypot(before, 0.25 * TURNING_DOUBT), rel=0.05)
+    assert after > 0.2
 
 
 def test_surfaces_that_nobody_knows_are_left_however_fine_the_joints_are():

@@ -7,13 +7,14 @@ import numpy as np
 from palpation_cases import BALL, grasp, HAND, LONGEST
 import pytest
 
+from gripsim_ros.core.bodies import GraspObject, shapes
 from gripsim_ros.core.errors import TaskError
 from gripsim_ros.hardware.sim.hand_model import hand_as_simulated
 from gripsim_ros.library.in_process import mechanics_options
 from gripsim_ros.library.squeezing.fingers import HandSqueeze
 from gripsim_ros.library.squeezing.grip_model import (
     _never_falling, _rising, GripModel, prepare_grip_model, SHARES)
-from gripsim_ros.library.squeezing.pressing_links import contacts_of
+from gripsim_ros.library.squeezing.pressing_links import contacts_of, way_of
 
 #: Of the ball; how far off its surface is by its facets [m].
 RADIUS, FACETS = 0.03, 2e-4
@@ -41,6 +42,17 @@ def strained(most_strain=0.06) -> GripModel:
     """Return the model of the ball's grip up to a share of its width."""
     return prepare_grip_model(BALL, grasp().T_object_palm, grasp().trajectory[-1], LONGEST,
                               most_strain=most_strain, hand=hand_as_simulated(HAND))
+
+
+def test_friction_turns_no_ball_but_keeps_what_is_long_from_turning():
+    """Forces on a ball all go to its middle; three pads press an egg's sides past each other."""
+    assert strained().friction_share == pytest.approx(0.0, abs=0.01)
+    egg = GraspObject(shapes.ellipsoid([0.03, 0.036, 0.026], 0.004), BALL.material, 'egg')
+    palm = grasp().T_object_palm
+    squeeze = HandSqueeze(egg, HAND, palm, grasp().trajectory[-1], mechanics_options('half_space'))
+    held = squeeze.held_at(squeeze.fractions_of(np.array([0.3 * LONGEST]))[0])
+    *_, share = way_of(HAND, palm, held.joint_positions, held.state)
+    assert 0.08 < share < 0.2
 
 
 def test_the_table_ends_with_the_strain_that_is_asked_for():
