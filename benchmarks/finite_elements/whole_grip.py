@@ -31,7 +31,8 @@ SAMPLES_DRAWN, NEIGHBOURS = 20000, 3.0
 #: Surface that comes within this of a link may be pressed [m]: what sticks may be drawn in.
 MARGIN = 1e-3
 #: Times that gaps are found anew at the surface as it moved, the share of its way that it goes in
-#: four times as many where that does not end, and the change over the largest way where it ends.
+#: four times as many where that does not end, and the change over the largest way where it ends:
+#: of ways, in these of the forces of links, as a single hat may go to and fro.
 TURNS, DAMPED, SETTLED = 12, 0.3, 1e-3
 #: Steps by which a link's surface is found along its motion, and least slope to it [-].
 NEWTON, LEAST_COSINE = 4, 0.3
@@ -242,13 +243,15 @@ class WholeGrip:
             deep, out, owner = self._depths(self._along_motions)
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), True)
             return self._summary(forces, self._sinking(forces), out, owner)
-        moved = np.zeros((len(self.points), 3))
+        moved, loads = np.zeros((len(self.points), 3)), np.full((len(self.links), 3), np.inf)
         for step in [1.0] * TURNS + [DAMPED] * 4 * TURNS:
             deep, out, owner = self._depths(self._by_nearest, self._between @ moved)
             forces = self._contact(deep, out, owner, np.flatnonzero(deep > -MARGIN), False)
             change = self._sinking(forces) - moved
             moved = moved + step * change
-            if np.abs(change).max() < SETTLED * np.abs(moved).max():
+            before, loads = loads, self._by_link(forces, owner)
+            moves = change if step == 1.0 else loads - before
+            if np.abs(moves).max() < SETTLED * np.abs(moved if step == 1.0 else loads).max():
                 break
         else:
             raise ArithmeticError('the surface under the links does not come to rest')
@@ -359,10 +362,14 @@ class WholeGrip:
         ways = np.einsum('na,na->n', moved, out)
         kinds = range(len(self.links))
         return Pressed(
-            np.array([forces[owner == k].sum(axis=0) for k in kinds]),
+            self._by_link(forces, owner),
             np.array([ways[(owner == k) & loaded].max(initial=0.0) for k in kinds]),
             np.array([self._spread(np.where((owner == k)[:, None], forces, 0.0)) for k in kinds]),
             moves)
+
+    def _by_link(self, forces, owner):
+        """Return the forces of the links (m, 3), of hats (n, 3) and whose they are (n,)."""
+        return np.array([forces[owner == k].sum(axis=0) for k in range(len(self.links))])
 
     def _spread(self, forces):
         """Return the area of Hertz's pressure that spreads like forces on hats [m^2]."""
