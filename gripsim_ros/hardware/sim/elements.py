@@ -22,16 +22,15 @@ POWERS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [2, 0, 0], [0, 2, 0], [0, 0,
 HOLDING = 1e-9
 
 
-class ElasticElements:
+class Tetrahedra:
     """
-    Tetrahedra of linear elasticity with a modulus of 1 Pa, held by nothing.
+    Linear or quadratic tetrahedra.
 
     Parameters
     ----------
     nodes : (N, 3) float
         [m].
     corners : (T, 4) int
-    poisson_ratio : float
     quadratic : bool
         With nodes in the middles of sides, which lie on straight sides.
 
@@ -43,28 +42,24 @@ class ElasticElements:
         Nodes of each element.
     shapes : (4, m) float
         Shape functions at ``PLACES``.
+    ends : (n - N, 2) int
+        Of the sides that have nodes in their middles.
     """
 
-    def __init__(self, nodes: Array, corners: Indices, poisson_ratio: float,
-                 quadratic: bool) -> None:
+    def __init__(self, nodes: Array, corners: Indices, quadratic: bool) -> None:
         self.points, self.members = nodes, corners
-        self.shapes, slopes = PLACES, LINEAR_SLOPES
+        self.shapes, self._slopes = PLACES, LINEAR_SLOPES
         self._keys = np.zeros(0, dtype=np.int64)
         self._corners = len(nodes)
+        self.ends = np.zeros((0, 2), dtype=np.int64)
         if quadratic:
             sides = np.sort(corners[:, EDGES].reshape(-1, 2), axis=1).astype(np.int64)
             self._keys, middles = np.unique(self._key(sides), return_inverse=True)
-            ends = np.stack(np.divmod(self._keys, self._corners), axis=1)
-            self.points = np.concatenate([nodes, nodes[ends].mean(axis=1)])
+            self.ends = np.stack(np.divmod(self._keys, self._corners), axis=1)
+            self.points = np.concatenate([nodes, nodes[self.ends].mean(axis=1)])
             self.members = np.hstack([corners, len(nodes) + middles.reshape(-1, len(EDGES))])
             self.shapes = shape_functions(PLACES, EDGES)
-            slopes = shape_slopes(PLACES, EDGES)
-        matrix = stiffness_matrix(nodes, corners, self.members, slopes, poisson_ratio)
-        holding = HOLDING * matrix.diagonal().mean() * sparse.eye(matrix.shape[0])
-        self._solver = splu((matrix + holding).tocsc())
-        arms = self.points - self.points.mean(axis=0)
-        turns = np.cross(np.eye(3)[:, None], arms).reshape(3, -1)
-        self._rigid, _ = np.linalg.qr(np.vstack([np.tile(np.eye(3), len(arms)), turns]).T)
+            self._slopes = shape_slopes(PLACES, EDGES)
 
     def _key(self, sides: Indices) -> Indices:
         return sides.min(axis=-1) * self._corners + sides.max(axis=-1)
@@ -72,6 +67,33 @@ class ElasticElements:
     def middles(self, sides: Indices) -> Indices:
         """Return the nodes (k,) in the middles of sides (k, 2) of quadratic elements."""
         return self._corners + np.searchsorted(self._keys, self._key(sides))
+
+    def stiffness(self, poisson_ratio: float) -> sparse.csc_matrix:
+        """Return the stiffness (3n, 3n) for a modulus of 1 Pa [m]."""
+        return stiffness_matrix(self.points, self.members[:, :4], self.members, self._slopes,
+                                poisson_ratio)
+
+
+class ElasticElements(Tetrahedra):
+    """
+    Tetrahedra of linear elasticity with a modulus of 1 Pa, held by nothing.
+
+    Parameters
+    ----------
+    nodes, corners, quadratic
+        As of ``Tetrahedra``.
+    poisson_ratio : float
+    """
+
+    def __init__(self, nodes: Array, corners: Indices, poisson_ratio: float,
+                 quadratic: bool) -> None:
+        super().__init__(nodes, corners, quadratic)
+        matrix = self.stiffness(poisson_ratio)
+        holding = HOLDING * matrix.diagonal().mean() * sparse.eye(matrix.shape[0])
+        self._solver = splu((matrix + holding).tocsc())
+        arms = self.points - self.points.mean(axis=0)
+        turns = np.cross(np.eye(3)[:, None], arms).reshape(3, -1)
+        self._rigid, _ = np.linalg.qr(np.vstack([np.tile(np.eye(3), len(arms)), turns]).T)
 
     def displacements(self, forces: Array) -> Array:
         """

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import block_diag
 
 from ....core.bodies import TriangleMesh
 from ..elements import ElasticElements
 from ..world_model import SoftMesh
+from .hats import hat_forces, missed_yield
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -45,6 +47,7 @@ class MeshCompliance:
 
     def __init__(self, soft: SoftMesh, poisson_ratio: float) -> None:
         self._soft, self._plane_modulus = soft, 1.0 / (1.0 - poisson_ratio**2)
+        self._poisson_ratio = poisson_ratio
         self._linear, self._quadratic = (
             ElasticElements(soft.nodes, soft.corners, poisson_ratio, quadratic)
             for quadratic in (False, True))
@@ -107,12 +110,14 @@ class MeshCompliance:
 
     def _add(self, keys: list[tuple[int, bytes]]) -> None:
         loads: tuple[list[Array], list[Array]] = ([], [])
+        missed: list[Array] = []
         for node, bits in keys:
             self._spots[node, bits] = len(self._spot_nodes)
             self._spot_nodes.append(node)
             around = self._around[self._starts[node]:self._starts[node + 1]]
             facing = np.frombuffer(bits, dtype=bool)
             pressed, area = self._hat(node, around[facing])
+            missed.append(self._missed(node, around[facing]))
             hat = HAT_COMPLIANCE if facing.all() else PART_HAT_COMPLIANCE
             self._pressed.append(hat / float(np.sqrt(area)))
             loads[0].append(np.eye(len(self._linear.points))[node])
@@ -123,6 +128,8 @@ class MeshCompliance:
             both = np.hstack([self._loads[kind], added])
             columns = both.T @ elements.displacements(added)
             old = self._yields[kind].shape[0]
+            if kind:
+                columns[old:] += block_diag(*missed)
             self._yields[kind] = np.block([[self._yields[kind], columns[:old]],
                                            [columns[:old].T, columns[old:]]])
             self._loads[kind] = both
@@ -133,17 +140,15 @@ class MeshCompliance:
 
         Of pressure that falls linearly from a node to the far sides of triangles.
         """
-        forces = np.zeros(len(self._quadratic.points))
         if not len(triangles):      # an inner node
-            forces[node] = 1.0
-            return forces, 6.0 * float(self._areas.mean())
-        areas, corners = self._areas[triangles], self._soft.faces[triangles]
-        others = corners[corners != node].reshape(-1, 2)
-        sides = np.stack([others[:, 0], np.full(len(others), node)], axis=1), \
-            np.stack([others[:, 1], np.full(len(others), node)], axis=1)
-        np.add.at(forces, [node] * len(areas), areas / 30.0)
-        for k in (0, 1):
-            np.add.at(forces, others[:, k], -areas / 60.0)
-            np.add.at(forces, self._quadratic.middles(sides[k]), 2.0 * areas / 15.0)
-        np.add.at(forces, self._quadratic.middles(others), areas / 15.0)
-        return forces / forces.sum(), float(areas.sum())
+            return np.eye(len(self._quadratic.points))[node], 6.0 * float(self._areas.mean())
+        corners = self._soft.faces[triangles]
+        forces = hat_forces(self._quadratic, corners, (corners == node).astype(float))
+        return forces / forces.sum(), float(self._areas[triangles].sum())
+
+    def _missed(self, node: int, triangles: Indices) -> Array:
+        """Return what quadratic tetrahedra miss of the yield to that pressure (3, 3) [1/m]."""
+        if not len(triangles):
+            return np.zeros((3, 3))
+        return missed_yield(self._soft.nodes, self._soft.corners, node,
+                            self._soft.faces[triangles], self._poisson_ratio)

@@ -113,9 +113,9 @@ def test_an_object_of_few_nodes_yields_too():
 MIDDLE = [[0.0, 0.0, 0.0]]
 ELSEWHERE = {'farther': [[0.02, 0.0, 0.0]], 'split': [[-0.025, 0.0, 0.0], [0.025, 0.0, 0.0]],
              'aside': [[0.03, 0.03, 0.0], [0.0, -0.02, 0.0], [-0.03, 0.0, 0.0]]}
-#: Steps of time in which forces are watched, by how much they change in one of them at most, and
-#: how far they may go beyond where they rest [-].
-WATCHED, JUMP, BEYOND = 40, 0.15, 0.15
+#: Steps of time in which forces are watched, the last of which tell where they rest, by how much
+#: they change in one of them at most, and how far they may go beyond where they rest [-].
+WATCHED, LAST, JUMP, BEYOND = 160, 60, 0.15, 0.15
 
 
 def touching(press, lows):
@@ -151,7 +151,7 @@ def test_forces_do_not_jump_where_places_come_and_go(lows):
     for places in (lows, MIDDLE):
         touching(press, places)
         forces.append(forces_of(press, WATCHED))
-    at_rest = np.array([some[-1] for some in forces])
+    at_rest = np.array([some[-LAST:].mean() for some in forces])
     assert (1.0 - BEYOND) * at_rest.min() < np.min(forces)
     assert np.max(forces) < (1.0 + BEYOND) * at_rest.max()
     told = np.concatenate(forces)
