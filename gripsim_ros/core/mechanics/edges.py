@@ -43,6 +43,9 @@ MOST_ASIDE, ON_FACE = 0.1, np.cos(np.deg2rad(30.0))
 
 #: Least number that is divided by.
 TINY = np.finfo(float).tiny
+#: Sum of the forces that stand for a contact's, over their sizes, below which it is so small that
+#: they do not tell where it is [-].
+FAINT = 0.5
 
 
 class BodyEdges:
@@ -233,13 +236,17 @@ def sideways(compliance: BodyCompliance, correction: NodeCorrection, forces: Arr
     Returns
     -------
     (p, 3) float
-        Mean over the contact, weighted by its forces; 0 without [m].
+        Mean over the contact, weighted by its forces; 0 without [m]. Of a contact so small that
+        the forces that stand for its all but cancel, by their sizes.
     """
     used = correction.used
     loads = np.array([correction.node_forces(np.where(mine, forces, 0.0)) for mine in members])
     moves = np.einsum('jia,j->ia', compliance.displacements[np.ix_(used, used)],
                       loads.sum(axis=0) / correction.modulus, dtype=float)
-    means = loads @ moves / np.maximum(loads.sum(axis=1), TINY)[:, None]
+    sizes = abs(loads)
+    faint = loads.sum(axis=1) < FAINT * sizes.sum(axis=1)
+    weights = np.where(faint[:, None], sizes, loads)
+    means = weights @ moves / np.maximum(weights.sum(axis=1), TINY)[:, None]
     return np.asarray(means - (means * normals).sum(axis=1)[:, None] * normals)
 
 

@@ -1,7 +1,10 @@
 """Contacts follow a surface that goes along itself, as finite elements of the grip have it."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
 import numpy as np
 from numpy.testing import assert_allclose
 import pytest
@@ -102,3 +105,20 @@ def test_links_away_from_the_body_leave_contacts_as_they_are():
                                     rest)
     assert found is contact and patches is rest
     assert_allclose(patches.results.magnitudes, rest.results.magnitudes)
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.floats(-1e-2, 1e-2), st.floats(1e-3, 1.0))
+def test_a_contact_so_small_that_its_forces_cancel_goes_as_the_surface_about_it(rest, size):
+    """What stands for its force has negative parts: their sum may be nothing, or less."""
+    moves = np.array([[1e-3, 0.0, 0.0], [2e-3, 0.0, 0.0], [0.0, 3e-3, 0.0]])
+    displacements = np.zeros((3, 3, 3))     # by a force on node 0, whatever the others bear
+    displacements[0] = moves
+    forces = np.array([1.0, size])
+    parts = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, rest - 1.0]])     # of each contact's force
+    correction = SimpleNamespace(used=np.arange(3), modulus=1.0,
+                                 node_forces=lambda forces: forces @ parts)
+    ways = sideways(SimpleNamespace(displacements=displacements), correction, forces,
+                    np.eye(2, dtype=bool), np.tile([0.0, 0.0, 1.0], (2, 1)))
+    assert_allclose(ways[0], moves[0])
+    assert ways[1].min() >= 0.0 and (ways[1] <= moves[1:].max(axis=0)).all()
