@@ -1,4 +1,4 @@
-"""Pressure on tetrahedra that falls from a node to nothing at its neighbours."""
+"""Pressure on tetrahedra by a hat function: it falls from a node to nothing at its neighbours."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,13 +75,17 @@ def missed_yield(nodes: Array, corners: Indices, node: int, triangles: Indices,
     faces, heights = places[triangles], (used == node).astype(float)
     coarse = Tetrahedra(points, members, quadratic=True)
     rough = _yield_held(coarse, faces, heights, poisson_ratio)
-    finer = coarse.members[:, EIGHTHS].reshape(-1, 4)
-    sides = np.stack([coarse.middles(faces[:, ends]) for ends in TRIANGLE_SIDES], axis=1)
-    parts = np.hstack([faces, sides])[:, PARTS].reshape(-1, 3)
-    heights = np.concatenate([heights, _at_middles(coarse, heights)])
-    fine = _yield_held(Tetrahedra(coarse.points, finer, quadratic=True), parts, heights,
-                       poisson_ratio)
-    return REST * (fine - rough)
+    return REST * (_yield_held(*_halved(coarse, faces, heights), poisson_ratio) - rough)
+
+
+def _halved(elements: Tetrahedra, faces: Indices, heights: Array
+            ) -> tuple[Tetrahedra, Indices, Array]:
+    """Return quadratic elements half as large, with their faces and a hat's heights at corners."""
+    sides = np.stack([elements.middles(faces[:, ends]) for ends in TRIANGLE_SIDES], axis=1)
+    return (Tetrahedra(elements.points, elements.members[:, EIGHTHS].reshape(-1, 4),
+                       quadratic=True),
+            np.hstack([faces, sides])[:, PARTS].reshape(-1, 3),
+            np.concatenate([heights, _at_middles(elements, heights)]))
 
 
 def _yield_held(elements: Tetrahedra, faces: Indices, heights: Array, poisson_ratio: float

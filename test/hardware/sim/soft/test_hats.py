@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from benchmarks.hardware.flex_indentation import soft_ball
-from gripsim_ros.core.mechanics.quadratic_elements import PARTS, TRIANGLE_SIDES
 from gripsim_ros.hardware.sim.elements import ElasticElements, Tetrahedra
 from gripsim_ros.hardware.sim.soft.hats import (
-    _at_middles, _yield_held, EIGHTHS, hat_forces, missed_yield)
+    _halved, _yield_held, EIGHTHS, hat_forces, missed_yield)
 from gripsim_ros.hardware.sim.soft.mesh_compliance import MeshCompliance, Press
 
 POISSON_RATIO, RADIUS = 0.3, 0.0225
@@ -53,16 +52,12 @@ def test_further_halvings_find_what_one_foretells(count):
     node, faces = pole(soft)
     used, members = np.unique(soft.corners[(soft.corners == node).any(axis=1)],
                               return_inverse=True)
-    points, members = soft.nodes[used], members.reshape(-1, 4)
+    elements = Tetrahedra(soft.nodes[used], members.reshape(-1, 4), quadratic=True)
     faces, heights = np.searchsorted(used, faces), (used == node).astype(float)
     yields = []
     for _ in range(3):
-        elements = Tetrahedra(points, members, quadratic=True)
         yields.append(_yield_held(elements, faces, heights, POISSON_RATIO)[2, 2])
-        sides = np.stack([elements.middles(faces[:, ends]) for ends in TRIANGLE_SIDES], axis=1)
-        faces = np.hstack([faces, sides])[:, PARTS].reshape(-1, 3)
-        heights = np.concatenate([heights, _at_middles(elements, heights)])
-        points, members = elements.points, elements.members[:, EIGHTHS].reshape(-1, 4)
+        elements, faces, heights = _halved(elements, faces, heights)
     first, second = np.diff(yields)
     missed = missed_yield(soft.nodes, soft.corners, node, pole(soft)[1], POISSON_RATIO)
     np.testing.assert_allclose(missed[2, 2], first / (1.0 - second / first), rtol=RTOL_REST)
