@@ -24,7 +24,8 @@ from gripsim_ros.hardware.sim.soft.body import SoftBody
 from gripsim_ros.hardware.sim.soft.contacts import SoftContacts
 from gripsim_ros.hardware.sim.soft.neo_hookean import NeoHookean
 from gripsim_ros.hardware.sim.solids import node_masses, outer_faces, tetrahedron_volumes
-from gripsim_ros.hardware.sim.world_model import add_object, node_name, SKIN, SoftMesh
+from gripsim_ros.hardware.sim.world_model import (
+    add_object, nearest_motion, node_name, SKIN, SoftMesh)
 
 Array = NDArray[np.float64]
 
@@ -120,7 +121,7 @@ class FlexPress:
         import mujoco
         self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
         self._skin = 0.0 if yielding else SKIN      # where pads meet the tetrahedra
-        self._up = np.array([np.sin(turn), 0.0, np.cos(turn)])
+        self._look(turn)
         density = density_share * modulus
         self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
         options = default_options(body='soft')
@@ -161,14 +162,38 @@ class FlexPress:
             count = round(PRESS_TIME / step)
             for k in range(count + round(REST_TIME / step)):
                 self._place(before + (depth - before) * min(1.0, (k + 1) / count))
-                self._calm(np.exp(-step / DAMPING_TIME))
-                self._step()
+                self._move_on()
             before = depth
             found.append(self._measure(depth))
         return found
 
+    def roll(self, turns, depth: float) -> list[Pressed]:
+        """Return what a pad bears at rest at a depth [m], as pads go round the body [rad]."""
+        before, found = self._turn, []
+        count, rests = (round(time / self.model.opt.timestep) for time in (PRESS_TIME, REST_TIME))
+        for turn in turns:
+            for k in range(count + rests):
+                self._look(before + (turn - before) * min(1.0, (k + 1) / count))
+                self._place(depth)
+                self._move_on()
+            before = self._turn
+            found.append(self._measure(depth))
+        return found
+
+    def _look(self, turn: float) -> None:
+        """Let pads come by a way that is turned about y [rad]."""
+        self._turn, self._up = turn, np.array([np.sin(turn), 0.0, np.cos(turn)])
+
+    def _move_on(self) -> None:
+        self._calm(np.exp(-self.model.opt.timestep / DAMPING_TIME))
+        self._step()
+
     def _step(self) -> None:
-        self._body.step(self.data, self._touching, lambda: np.eye(4))
+        self._body.step(self.data, self._touching, self._pose)
+
+    def _pose(self) -> Array:
+        """Return the nearest rigid motion of the body (4, 4)."""
+        return nearest_motion(self.soft.nodes, self.data.xpos[self._nodes], self.soft.masses)
 
     def _touching(self):
         """Yield link, geom, sign of the force on the link and number of each contact."""

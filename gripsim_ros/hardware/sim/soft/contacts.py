@@ -231,9 +231,11 @@ class SoftContacts:
         reach = REACHES[0] if touch.shape is None else float(
             np.clip(touch.shape.law.reach(touch.force), *REACHES))
         if (touch.shape is None or touch.is_elsewhere
-                or not touch.shape.is_of(touch.place, reach)):
+                or not touch.shape.has_law_of(touch.place, reach)):
             touch.shape = self._surfaces.shape(link, touch.place, reach, touch.lows)
             touch.is_elsewhere = False
+        elif not touch.shape.is_at(touch.place):
+            touch.shape = self._surfaces.moved(link, touch.shape, touch.place, touch.lows)
         return touch.shape
 
     def depth(self, link: str) -> float:

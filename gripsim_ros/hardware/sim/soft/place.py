@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-#: Cosine of the angle by which a link may turn and its law be kept: 3 degrees.
+#: Cosine of the angle by which the normal may turn with both surfaces, which roll: 3 degrees.
 LEAST_COSINE = 0.9986
 
 
@@ -30,9 +30,9 @@ class Place:
         """Return positions (k, 3) in the frame of the link along the contact's axes (k, 2)."""
         return np.asarray((positions - self.on_link) @ self.link_frame[:2].T)
 
-    def is_near(self, other: 'Place', way: float) -> bool:
-        """Return whether the surfaces face each other as at another place, but for a way [m]."""
-        return (self.slides_to(other) < way and self.is_turned_as(other, LEAST_COSINE)
+    def is_near(self, other: 'Place', way: float, cosine: float) -> bool:
+        """Return whether the surfaces face each other as there, but for a way [m] and an angle."""
+        return (self.slides_to(other) < way and self.is_turned_as(other, cosine)
                 and bool(self.link_frame[2] @ other.link_frame[2] > LEAST_COSINE))
 
     def slides_to(self, other: 'Place') -> float:

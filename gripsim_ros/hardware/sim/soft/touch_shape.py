@@ -1,6 +1,6 @@
 """Surfaces of a link and a soft object where they touch: the law of the contact, and their gap."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -19,6 +19,12 @@ Array = NDArray[np.float64]
 REACHES = (1e-3, 0.012)
 #: A contact that moved, or whose reach changed, by more than this share of it has another law.
 CHANGED = 0.2
+#: One whose surfaces turned by an angle of a smaller cosine has, too: 3 degrees.
+LAW_COSINE = 0.9986
+#: How far a link may slide [m], and the least cosine of the angle by which it may turn, until the
+#: surfaces are looked at anew: the facet that it meets first is up to 6 mm from where it meets the
+#: true surface, and inclined by a seventh. So 0.02 mm and 0.5 mrad are 3 micrometres.
+SLID, TURNED_COSINE = 2e-5, 1.0 - 1.25e-7
 #: Half of the lattice's width over the reach wanted.
 WIDTH = 1.6
 #: Reaches for which a law is good, over that for which it was solved.
@@ -40,26 +46,31 @@ FAR, FAR_SIDE, BARRIER = 0.065, 87, 5e-5
 @dataclass(frozen=True)
 class TouchShape:
     """
-    Surfaces round a place as long as a link does not slide.
+    Surfaces round a place as long as a link neither slides nor turns.
 
-    ``law`` was solved for contacts that reach ``reach`` [m], on a lattice round ``middle`` (2,),
-    where the surfaces meet first, along the place's axes [m]. ``first`` is the least distance of
-    the link's surface from that of the tetrahedra, along the normal, with ``place`` on both [m].
-    The link meets the true surface when it is still ``early`` away from that of the tetrahedra,
-    which are chords inside it [m].
+    The surfaces meet first at ``middle`` (2,), along the axes of ``place`` [m]; ``first`` is the
+    least distance of the link's surface from that of the tetrahedra, along the normal, with
+    ``place`` on both [m]. The link meets the true surface when it is still ``early`` away from
+    that of the tetrahedra, which are chords inside it [m]. ``law`` was solved for contacts that
+    reach ``reach`` [m] round the middle, at a place ``solved_at``.
     """
 
     place: Place
-    reach: float
-    law: ContactLaw
     middle: Array
     first: float
     early: float
+    law: ContactLaw
+    reach: float
+    solved_at: Place
 
-    def is_of(self, place: Place, reach: float) -> bool:
-        """Return whether the contact is still at that place, and as large."""
-        return GOOD[0] * self.reach < reach < GOOD[1] * self.reach and self.place.is_near(
-            place, CHANGED * max(reach, REACHES[0]))
+    def has_law_of(self, place: Place, reach: float) -> bool:
+        """Return whether the contact's law is still that of a place, and of a reach [m]."""
+        return GOOD[0] * self.reach < reach < GOOD[1] * self.reach and self.solved_at.is_near(
+            place, CHANGED * max(reach, REACHES[0]), LAW_COSINE)
+
+    def is_at(self, place: Place) -> bool:
+        """Return whether the surfaces still face each other as at a place."""
+        return self.place.is_near(place, SLID, TURNED_COSINE)
 
     def aside(self, positions: Array, force: float, tilt: Array) -> Array:
         """
@@ -145,17 +156,27 @@ class TouchSurfaces:
         """
         reach = float(np.clip(reach, *REACHES))
         others = _Others(place, lows)
-        middle, true = self._first_of_true(link, place, others)
+        middle, first, early = self._meeting(link, place, others)
         flat, area = lattice(WIDTH * reach)
         gaps = others.without(middle + flat, self._true_gaps(link, place, middle + flat))
         law = contact_law(gaps, flat, area, self._plane_modulus)
+        return TouchShape(place, middle, first, early, law, reach, place)
+
+    def moved(self, link: str, shape: TouchShape, place: Place, lows: Array | None = None
+              ) -> TouchShape:
+        """Return the surfaces at a place that has the same law; arguments as of ``shape``."""
+        middle, first, early = self._meeting(link, place, _Others(place, lows))
+        return replace(shape, place=place, middle=middle, first=first, early=early)
+
+    def _meeting(self, link: str, place: Place, others: '_Others') -> tuple[Array, float, float]:
+        """Return ``middle``, ``first`` and ``early`` of surfaces that meet at a place."""
+        middle, true = self._first_of_true(link, place, others)
         away = (self._ridges - place.on_object) @ place.object_frame.T
         near = away[(abs(away[:, :2]) < AROUND).all(axis=1) & (abs(away[:, 2]) < AROUND), :2]
         wide = np.concatenate([lattice(AROUND)[0], near])
         first = float(others.without(wide, self._tetrahedra_gaps(link, place, wide)).min())
         known = np.isfinite(first) and np.isfinite(true)
-        return TouchShape(place, reach, law, middle, first if np.isfinite(first) else 0.0,
-                          first - true if known else 0.0)
+        return middle, first if np.isfinite(first) else 0.0, first - true if known else 0.0
 
     def gaps(self, link: str, shape: TouchShape, points: Array) -> Array:
         """

@@ -120,14 +120,31 @@ def test_a_shape_is_kept_until_the_link_slides_or_the_contact_grows(way, reach, 
     shape = touching.shape('link', place, REACH)
     moved = Place(place.on_link + [way * REACH, 0.0, 0.0], place.on_object, place.link_frame,
                   place.object_frame)
-    assert shape.is_of(moved, reach * REACH) == kept
+    assert shape.has_law_of(moved, reach * REACH) == kept
+
+
+@pytest.mark.parametrize('way, angle, kept', [
+    (1e-5, 0.0, True), (3e-5, 0.0, False), (0.0, 2e-4, True), (0.0, 1e-3, False)])
+def test_surfaces_are_looked_at_anew_long_before_the_law_is(way, angle, kept):
+    """And are then those of a shape that is found there, but for the law."""
+    touching = surfaces(shapes.sphere(LINK_RADIUS, 0.001))
+    place = place_on(UP, -LINK_RADIUS * UP)
+    shape = touching.shape('link', place, REACH)
+    turn = Rotation.from_euler('y', angle).as_matrix()
+    other = Place(place.on_link + [way, 0.0, 0.0], place.on_object, turn @ place.link_frame,
+                  place.object_frame)
+    assert shape.has_law_of(other, REACH) and shape.is_at(other) == kept
+    moved, found = touching.moved('link', shape, other), touching.shape('link', other, REACH)
+    assert moved.law is shape.law and moved.solved_at is place and moved.place is other
+    assert (moved.first, moved.early) == (found.first, found.early) != (shape.first, shape.early)
+    np.testing.assert_array_equal(moved.middle, found.middle)
 
 
 def test_a_turned_link_has_another_shape():
     touching = surfaces(shapes.sphere(LINK_RADIUS, 0.001))
     shape = touching.shape('link', place_on(UP, -LINK_RADIUS * UP), REACH)
     turned = direction_frame(np.array([0.1, 0.0, 1.0]))
-    assert not shape.is_of(Place(-LINK_RADIUS * UP, RADIUS * UP, turned, np.eye(3)), REACH)
+    assert not shape.has_law_of(Place(-LINK_RADIUS * UP, RADIUS * UP, turned, np.eye(3)), REACH)
 
 
 def on_a_face(name):
