@@ -7,6 +7,7 @@ elasticity and frictionless contact at nodes: what is left between it and MuJoCo
 """
 
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 
 import numpy as np
@@ -122,6 +123,7 @@ class FlexPress:
         self._mujoco, self.pad, self._radius = mujoco, pad, pad_radius
         self._skin = 0.0 if yielding else SKIN      # where pads meet the tetrahedra
         self._look(turn)
+        self._pose = partial(np.eye, 4)
         density = density_share * modulus
         self.soft = SoftMesh(soft.nodes, soft.corners, soft.faces, density * soft.masses)
         options = default_options(body='soft')
@@ -168,8 +170,12 @@ class FlexPress:
         return found
 
     def roll(self, turns, depth: float) -> list[Pressed]:
-        """Return what a pad bears at rest at a depth [m], as pads go round the body [rad]."""
-        before, found = self._turn, []
+        """
+        Return what a pad bears at rest at a depth [m], as pads go round the body [rad].
+
+        Contacts are told how the body itself turns, by some milliradians, from now on.
+        """
+        self._pose, before, found = self._motion, self._turn, []
         count, rests = (round(time / self.model.opt.timestep) for time in (PRESS_TIME, REST_TIME))
         for turn in turns:
             for k in range(count + rests):
@@ -191,7 +197,7 @@ class FlexPress:
     def _step(self) -> None:
         self._body.step(self.data, self._touching, self._pose)
 
-    def _pose(self) -> Array:
+    def _motion(self) -> Array:
         """Return the nearest rigid motion of the body (4, 4)."""
         return nearest_motion(self.soft.nodes, self.data.xpos[self._nodes], self.soft.masses)
 
